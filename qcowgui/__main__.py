@@ -1,0 +1,6 @@
+"""`python -m qcowgui`: the same entry point as the `qcowgui` script."""
+
+from qcowgui.cli.main import main
+
+if __name__ == "__main__":
+    main()

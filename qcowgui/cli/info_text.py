@@ -1,0 +1,315 @@
+"""`qcowgui info` for people: what an image is, section by section."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from typing import Final
+
+from qcowgui.cli.layers import (
+    Inspected,
+    RawFile,
+    backing_reference,
+    data_file_reference,
+    probe_backing,
+)
+from qcowgui.cli.output import (
+    Cell,
+    Column,
+    Table,
+    facts,
+    print_facts,
+    print_line,
+    print_table,
+)
+from qcowgui.errors import QcowError
+from qcowgui.format.bitmaps import BitmapEntry
+from qcowgui.format.features import Feature, FeatureClass
+from qcowgui.format.finding import Finding, Severity
+from qcowgui.format.header import CRYPT_METHODS
+from qcowgui.format.snapshots import Snapshot
+from qcowgui.image.inspect import ImageReport
+from qcowgui.image.references import Gate, Reference
+from qcowgui.units import format_count, format_offset, format_size
+
+_SEVERITIES: Final = {
+    Severity.FATAL: ("Fatal", "bold red"),
+    Severity.CORRUPTION: ("Corruption", "red"),
+    Severity.SUSPICIOUS: ("Suspicious", "yellow"),
+    Severity.LEAK: ("Wasted space", "cyan"),
+    Severity.INFO: ("Worth knowing", ""),
+}
+_FACTS_COLUMNS: Final = 2
+_NANOSECONDS: Final = 1_000_000_000
+
+
+def both_sizes(size_bytes: int) -> str:
+    """A size in a binary unit and in bytes."""
+    if size_bytes < 1000:
+        return format_count(size_bytes, "byte")
+    return f"{format_size(size_bytes)} ({size_bytes:,} bytes)"
+
+
+def print_info(found: Inspected, gate: Gate, *, depth: int | None = None) -> None:
+    """Print everything known of one file; `depth` is its place in a chain that is shown.
+
+    Backing files are looked at only where `gate` permits it.
+    """
+    title = found.name if depth is None else f"[{depth}] {found.name}"
+    if isinstance(found, RawFile):
+        print_facts(facts("image", title, _raw_facts(found)))
+        return
+    print_facts(facts("image", title, _iter_identity(found)))
+    for table in _iter_sections(found, gate):
+        print_line()
+        if len(table.columns) == _FACTS_COLUMNS:
+            print_facts(table)
+        else:
+            print_table(table)
+    print_line()
+    _print_findings(found)
+
+
+def _iter_sections(report: ImageReport, gate: Gate) -> Iterator[Table]:
+    """The sections behind the image's identity, those without content left out."""
+    yield facts("header", "Header", _iter_header(report))
+    references = list(_iter_references(report, gate))
+    if references:
+        yield facts("references", "Referenced files", references)
+    if report.features:
+        yield features_table(report.features, only_set=True)
+    if report.extensions:
+        yield _extensions_table(report)
+    if report.snapshots:
+        yield _snapshots_table(report.snapshots)
+    if report.bitmaps:
+        yield _bitmaps_table(report.bitmaps)
+    if report.header.crypt_method:
+        yield facts("encryption", "Encryption", _iter_encryption(report))
+
+
+def _raw_facts(raw: RawFile) -> Iterator[tuple[str, str]]:
+    yield "format", "raw"
+    yield "content", raw.found.title
+    if raw.found.detail:
+        yield "detail", raw.found.detail
+    yield "virtual size", both_sizes(raw.virtual_bytes)
+    yield "file length", both_sizes(raw.file_bytes)
+    yield from _iter_blocks_used(raw.disk_bytes)
+
+
+def _iter_blocks_used(disk_bytes: int | None) -> Iterator[tuple[str, str]]:
+    if disk_bytes is not None:
+        yield "blocks used", f"{both_sizes(disk_bytes)} of the file system"
+
+
+def _iter_identity(report: ImageReport) -> Iterator[tuple[str, str]]:
+    header = report.header
+    known = header.version in (2, 3)
+    compat = f" (compat {header.compat})" if known else " (unknown)"
+    yield "format", f"qcow2, version {header.version}{compat}"
+    yield "virtual size", both_sizes(report.virtual_bytes)
+    yield "file length", both_sizes(report.file_bytes)
+    yield from _iter_blocks_used(report.disk_bytes)
+    yield "QEMU accepts it", "yes" if report.readable else "no, see the findings"
+
+
+def _iter_header(report: ImageReport) -> Iterator[tuple[str, str]]:
+    header = report.header
+    geometry = header.geometry
+    if geometry is not None:
+        yield "cluster size", both_sizes(geometry.cluster_bytes)
+        yield "refcounts", format_count(geometry.refcount_bits, "bit") + " each"
+    else:
+        yield "cluster_bits", f"{header.cluster_bits:,} (not possible)"
+    yield "compression type", header.compression_name
+    yield "encryption", CRYPT_METHODS.get(header.crypt_method, f"unknown ({header.crypt_method})")
+    if header.version >= 3:
+        yield "closed cleanly", "no: the dirty bit is set" if header.dirty else "yes"
+        yield "marked corrupt", "yes" if header.corrupt else "no"
+        yield "extended L2", "yes" if header.extended_l2 else "no"
+    entries = format_count(header.l1_size, "entry", "entries")
+    yield "L1 table", f"{entries} at {format_offset(header.l1_table_offset)}"
+    clusters = format_count(header.refcount_table_clusters, "cluster")
+    yield "refcount table", f"{clusters} at {format_offset(header.refcount_table_offset)}"
+    yield "snapshots", f"{header.nb_snapshots:,}"
+
+
+def _iter_references(report: ImageReport, gate: Gate) -> Iterator[tuple[str, str]]:
+    backing = backing_reference(report)
+    if backing is not None:
+        yield "backing file", report.backing_name or ""
+        yield from _iter_place(backing)
+        yield "backing format", report.backing_format or _guessed_format(report, gate)
+    data_file = data_file_reference(report)
+    if data_file is not None:
+        alone = ", by itself a raw image" if report.header.data_file_raw else ""
+        yield "data file", (report.data_file_name or "") + alone
+        yield from _iter_place(data_file)
+
+
+def _iter_place(reference: Reference) -> Iterator[tuple[str, str]]:
+    path = reference.path
+    if path is None:
+        yield "leads to", "no plain file name: it is shown only, never opened"
+        return
+    state = "not opened" if os.path.lexists(path) else "nothing is there"
+    where = "" if reference.in_folder else ", outside the image's folder"
+    note = f"; {reference.note}" if reference.note else ""
+    yield "leads to", f"{path} ({state}{where}{note})"
+
+
+def _guessed_format(report: ImageReport, gate: Gate) -> str:
+    try:
+        looks_like = probe_backing(report, gate)
+    except QcowError as error:
+        return f"not recorded; looking failed: {error.message}"
+    if looks_like is None:
+        return "not recorded (with --allow-backing its content is looked at)"
+    return f"not recorded; looks like: {looks_like}"
+
+
+def features_table(features: tuple[Feature, ...], *, only_set: bool) -> Table:
+    """The feature bits, all that are known or only those that are set."""
+    columns = (
+        Column("class", "set of bits"),
+        Column("bit", "bit", right=True),
+        Column("set", None if only_set else "set"),
+        Column("known", None),
+        Column("name", "name"),
+        Column("meaning", "meaning"),
+    )
+    rows = [
+        (
+            FeatureClass(feature.feature_class).name.lower(),
+            feature.bit,
+            feature.is_set,
+            feature.known,
+            feature.name,
+            feature.meaning,
+        )
+        for feature in features
+        if feature.is_set or not only_set
+    ]
+    title = "Features set" if only_set else "Features"
+    return Table("features", title, columns, rows)
+
+
+def _extensions_table(report: ImageReport) -> Table:
+    columns = (
+        Column("offset", "offset", show=_show_offset, right=True),
+        Column("name", "header extension"),
+        Column("length", "bytes", right=True),
+    )
+    rows = [(item.offset, item.name, item.length) for item in report.extensions]
+    return Table("extensions", "Header extensions", columns, rows)
+
+
+def _show_offset(cell: Cell) -> str:
+    return format_offset(cell) if isinstance(cell, int) else ""
+
+
+def _snapshots_table(snapshots: tuple[Snapshot, ...]) -> Table:
+    columns = (
+        Column("id", "id"),
+        Column("name", "name"),
+        Column("date", "taken (UTC)"),
+        Column("vm-state-size", "VM state", right=True),
+        Column("vm-clock", "VM clock", right=True),
+        Column("disk-size", "disk size", right=True),
+    )
+    rows = [
+        (
+            snapshot.id,
+            snapshot.name,
+            snapshot_date(snapshot),
+            format_size(snapshot.vm_state_bytes) if snapshot.vm_state_bytes else "none",
+            snapshot_clock(snapshot),
+            "not recorded" if snapshot.disk_bytes is None else format_size(snapshot.disk_bytes),
+        )
+        for snapshot in snapshots
+    ]
+    return Table("snapshots", "Internal snapshots", columns, rows)
+
+
+def snapshot_date(snapshot: Snapshot) -> str:
+    """When a snapshot was taken, in UTC: the image knows no time zone."""
+    taken = datetime.fromtimestamp(snapshot.date_seconds, UTC)
+    return f"{taken:%Y-%m-%d %H:%M:%S}"
+
+
+def snapshot_clock(snapshot: Snapshot) -> str:
+    """How long the guest had been running, as h:mm:ss.mmm."""
+    seconds, nanoseconds = divmod(snapshot.vm_clock_nanoseconds, _NANOSECONDS)
+    return f"{timedelta(seconds=seconds)}.{nanoseconds // 1_000_000:03}"
+
+
+def _bitmaps_table(bitmaps: tuple[BitmapEntry, ...]) -> Table:
+    columns = (
+        Column("name", "bitmap"),
+        Column("granularity", "granularity", right=True),
+        Column("recording", "recording"),
+        Column("state", "state"),
+    )
+    rows = [
+        (
+            bitmap.name,
+            "impossible"
+            if bitmap.granularity_bytes is None
+            else format_size(bitmap.granularity_bytes),
+            bitmap.auto,
+            _bitmap_state(bitmap),
+        )
+        for bitmap in bitmaps
+    ]
+    return Table("bitmaps", "Bitmaps", columns, rows)
+
+
+def _bitmap_state(bitmap: BitmapEntry) -> str:
+    if bitmap.in_use:
+        return "inconsistent: was not saved cleanly"
+    return "saved" if bitmap.usable else "not usable, see the findings"
+
+
+def _iter_encryption(report: ImageReport) -> Iterator[tuple[str, str]]:
+    method = report.header.crypt_method
+    yield "method", CRYPT_METHODS.get(method, f"unknown ({method})")
+    pointer, luks = report.encryption_pointer, report.luks
+    if pointer is not None:
+        yield "header", f"{both_sizes(pointer.length)} at {format_offset(pointer.offset)}"
+    if luks is not None:
+        active = [str(slot.index) for slot in luks.key_slots if slot.active]
+        yield "cipher", luks.cipher
+        yield "hash", luks.hash_spec
+        yield "UUID", luks.uuid
+        numbers = f" (number {', '.join(active)})" if active else ""
+        yield "key slots in use", f"{len(active)} of {len(luks.key_slots)}{numbers}"
+
+
+def _print_findings(report: ImageReport) -> None:
+    if not report.findings:
+        print_line("Findings: none when opening (tables and guest data were not looked at)")
+        return
+    ordered = sorted(report.findings, key=lambda found: -found.severity)
+    for severity, group in groupby(ordered, key=lambda found: found.severity):
+        title, style = _SEVERITIES[severity]
+        print_line(title, style=style)
+        for found in group:
+            print_line(f"  {found.message}{_times(found)} [{_place(found)}]")
+    if report.refusals:
+        print_line(f"QEMU would refuse this image: {_reasons(report)}", style="bold red")
+
+
+def _times(found: Finding) -> str:
+    return f" ({found.count:,} times)" if found.count > 1 else ""
+
+
+def _place(found: Finding) -> str:
+    at = f" at {format_offset(found.host_offset)}" if found.host_offset is not None else ""
+    return f"{found.code}, {found.structure}{at}"
+
+
+def _reasons(report: ImageReport) -> str:
+    return ", ".join(dict.fromkeys(found.code for found in report.refusals))

@@ -1,0 +1,145 @@
+"""The files of a backing chain as `info` looks at them: tolerant, and without reading guest data.
+
+Unlike `image.chain`, which opens an image to read it, this goes on with images that can't be read,
+and imports no codec.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from qcowgui.cli.parameters import FORMATS
+from qcowgui.errors import NotQcow2Error, ReferencedFileError
+from qcowgui.format import limits
+from qcowgui.image.identify import identify
+from qcowgui.image.inspect import ImageReport, inspect_source
+from qcowgui.image.references import Gate, Reference, open_reference, resolve_reference
+from qcowgui.image.signatures import FileKind, Identification
+from qcowgui.image.source import FileSource, Identity
+from qcowgui.units import SECTOR_BYTES, align_up
+
+
+@dataclass(frozen=True, slots=True)
+class RawFile:
+    """A file whose bytes are those of the guest's disk.
+
+    Attributes:
+        name: The path as given.
+        file_bytes: The file's length.
+        disk_bytes: What the file system has set aside for it, or None.
+        found: What its content shows.
+    """
+
+    name: str
+    file_bytes: int
+    disk_bytes: int | None
+    found: Identification
+
+    @property
+    def virtual_bytes(self) -> int:
+        """The size of the guest's disk: whole sectors."""
+        return align_up(self.file_bytes, SECTOR_BYTES)
+
+
+Inspected = ImageReport | RawFile
+
+
+def inspect_file(source: FileSource, image_format: str | None) -> Inspected:
+    """What is known of an opened file.
+
+    Args:
+        source: The file.
+        image_format: "qcow2", "raw", or None for what the content shows.
+
+    Raises:
+        NotQcow2Error: When it is said to be qcow2 and is not, or when its content is in a format
+            that is neither qcow2 nor a disk as it stands.
+        SourceError: When the operating system refuses a read.
+    """
+    if image_format == "raw":
+        return _raw_file(source)
+    try:
+        return inspect_source(source)
+    except NotQcow2Error as error:
+        if image_format == "qcow2" or not _is_disk(FileKind(error.detected)):
+            raise
+        return _raw_file(source)
+
+
+def _is_disk(kind: FileKind) -> bool:
+    return kind.reads_as_raw or kind is FileKind.LUKS
+
+
+def _raw_file(source: FileSource) -> RawFile:
+    found = identify(source, name=source.name)
+    return RawFile(source.name, source.size_bytes, source.disk_bytes, found)
+
+
+def backing_reference(report: ImageReport) -> Reference | None:
+    """Where the image's backing file should be, or None when it has none. Opens nothing."""
+    if not report.backing_name_raw:
+        return None
+    name = os.fsdecode(report.backing_name_raw)
+    return resolve_reference("backing file", name, _path_of(report))
+
+
+def data_file_reference(report: ImageReport) -> Reference | None:
+    """Where the image's external data file should be, or None. Opens nothing."""
+    if not report.data_file_name_raw or not report.header.has_data_file:
+        return None
+    name = os.fsdecode(report.data_file_name_raw)
+    return resolve_reference("data file", name, _path_of(report))
+
+
+def iter_chain(path: str, image_format: str | None, gate: Gate) -> Iterator[Inspected]:
+    """The image and its backing files, from the top to the bottom, each as soon as it is known.
+
+    Raises:
+        NotQcow2Error: When a file is in a format that this program does not read.
+        ReferencedFileError: When the gate refuses a backing file, when it is missing, or when the
+            chain is a loop or too long.
+        SourceError: When the operating system refuses a file.
+    """
+    seen: dict[Identity | None, str] = {}
+    source = FileSource(path)
+    while True:
+        with source:
+            identity = source.identity
+            if identity in seen:
+                ring = " → ".join([*seen.values(), source.name])
+                raise ReferencedFileError(
+                    f"the backing chain is a loop: {ring}", name=source.name, reason="loop"
+                )
+            if len(seen) >= limits.MAX_CHAIN_LAYERS:
+                raise ReferencedFileError(
+                    f"the backing chain has more than {limits.MAX_CHAIN_LAYERS} layers",
+                    name=source.name,
+                    reason="depth",
+                )
+            seen[identity] = source.name
+            inspected = inspect_file(source, image_format)
+        yield inspected
+        if isinstance(inspected, RawFile):
+            return
+        reference = backing_reference(inspected)
+        if reference is None:
+            return
+        recorded = inspected.backing_format
+        image_format = recorded if recorded in FORMATS else None
+        source = open_reference(reference, gate)
+
+
+def probe_backing(report: ImageReport, gate: Gate) -> str | None:
+    """What the backing file's content looks like, or None when looking is not allowed or fails."""
+    reference = backing_reference(report)
+    if reference is None or reference.path is None or not gate.permit(reference):
+        return None
+    with open_reference(reference, gate) as source:
+        return identify(source).title
+
+
+def _path_of(report: ImageReport) -> Path:
+    return Path(report.name)

@@ -1,0 +1,197 @@
+"""The entry point: which sub-command runs, and what the process returns for what happens in it.
+
+A sub-command's module is imported when that sub-command is used: `--help` and `info` answer before
+anything heavy is loaded.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NoReturn
+
+import click
+
+from qcowgui import __version__
+from qcowgui.cli.output import printable, report_error
+from qcowgui.errors import Cancelled, ExitCode, QcowError
+
+COMMANDS: Final = {
+    "info": "Show what an image is: sizes, features, snapshots, findings.",
+    "map": "Show which guest ranges hold data, zeros or nothing.",
+    "compare": "Compare what a guest reads from two images.",
+    "convert": "Convert between raw and qcow2, with or without compression.",
+    "dump": "Print a structure field by field: offset, raw bytes, value, meaning.",
+    "demo": "Make sample images, inspect and convert them, and show the window.",
+}
+"""Sub-command → what `--help` says of it. Each is `command` in the module of its name."""
+
+_WINDOW: Final = "window"
+
+
+@dataclass(slots=True)
+class Settings:
+    """What holds for the whole run.
+
+    Attributes:
+        debug: Whether errors come with a traceback.
+    """
+
+    debug: bool = False
+
+
+def _set_debug(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    del parameter
+    if value:
+        context.ensure_object(Settings).debug = True
+
+
+def _debug_option() -> click.Option:
+    return click.Option(
+        ["--debug"],
+        is_flag=True,
+        expose_value=False,
+        callback=_set_debug,
+        help="Show the traceback of an error.",
+    )
+
+
+class LazyGroup(click.Group):
+    """The sub-commands of `COMMANDS`, imported when used; anything else is an image to open."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of `COMMANDS`."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The sub-command, or None when there is none of this name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"qcowgui.cli.{cmd_name}").command
+        if all(parameter.name != "debug" for parameter in command.params):
+            command.params.append(_debug_option())
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of sub-commands without importing any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The sub-command that the first argument names; else all arguments are images to show."""
+        name = args[0]
+        command = self.get_command(ctx, name)
+        if command is not None:
+            return name, command, args[1:]
+        if _is_mistyped_command(name):
+            close = difflib.get_close_matches(name, COMMANDS, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise click.UsageError(f"there is no command and no file {name!r}{hint}", ctx)
+        # The separator keeps a file called -x.qcow2 a file.
+        return _WINDOW, _window_command, ["--", *args]
+
+
+def _is_mistyped_command(name: str) -> bool:
+    return name.isidentifier() and not os.path.lexists(name)
+
+
+@click.command(_WINDOW)
+@click.argument("images", nargs=-1, type=click.Path())
+def _window_command(images: tuple[str, ...]) -> int:
+    from qcowgui.cli.window import open_window
+
+    return open_window(images)
+
+
+@click.command(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    params=[_debug_option()],
+    context_settings={"help_option_names": ["-h", "--help"]},
+    options_metavar="[--debug]",
+    subcommand_metavar="[COMMAND [ARGUMENT]... | IMAGE...]",
+)
+@click.version_option(__version__, prog_name="qcowgui", message="%(prog)s %(version)s")
+@click.pass_context
+def qcowgui(context: click.Context) -> int | None:
+    """See inside qcow2 disk images, check and convert them.
+
+    Without a command the window opens, with the images named. A file called as a command is
+    given as ./info, one that starts with a dash after --.
+
+    Exit status: 0 good, 1 failed or bad usage, 2 corrupt, 63 unsupported, 130 cancelled.
+    """
+    if context.invoked_subcommand is not None:
+        return None
+    from qcowgui.cli.window import open_window
+
+    return open_window(())
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line `arguments` (program name left out); the exit status.
+
+    Nothing is raised: this is the top-level hook of the command line.
+    """
+    settings = Settings()
+    try:
+        result = qcowgui.main(
+            list(arguments), prog_name="qcowgui", standalone_mode=False, obj=settings
+        )
+        sys.stdout.flush()
+        return result if isinstance(result, int) else ExitCode.GOOD
+    except BrokenPipeError:
+        _discard_output()
+        return ExitCode.FAILED
+    except (KeyboardInterrupt, Cancelled, click.Abort) as error:
+        report_error(error, "cancelled", debug=settings.debug)
+        return ExitCode.CANCELLED
+    except click.ClickException as error:
+        report_error(error, _usage_message(error), hint=_usage_hint(error), debug=settings.debug)
+        return ExitCode.FAILED
+    except QcowError as error:
+        report_error(error, debug=settings.debug)
+        return error.exit_code
+    except OSError as error:
+        # Of the program's own files none gets here unconverted: it is stdout, or the system.
+        report_error(error, f"the system refused: {error}", debug=settings.debug)
+        return ExitCode.FAILED
+    except Exception as error:  # noqa: BLE001  the top-level hook
+        hint = (
+            "this is a mistake in qcowgui: please report it among the issues of its repository, "
+            "with what --debug prints"
+        )
+        message = f"unexpected {type(error).__name__}: {error}"
+        report_error(error, message, hint=hint, debug=settings.debug)
+        return ExitCode.FAILED
+
+
+def _usage_message(error: click.ClickException) -> str:
+    return printable(error.format_message().rstrip("."))
+
+
+def _usage_hint(error: click.ClickException) -> str:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"{context.command_path} --help lists what is possible" if context else ""
+
+
+def _discard_output() -> None:
+    """Let the interpreter's last flush of stdout go nowhere: the reader has left."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)
+
+
+def main() -> NoReturn:
+    """Run the process's command line and leave the process with its exit status."""
+    # Names of files may hold bytes that are no text, and a terminal may know few characters.
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(run(sys.argv[1:]))

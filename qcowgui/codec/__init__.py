@@ -1,0 +1,1 @@
+"""One cluster in, one cluster out: the compression types of qcow2, every call bounded."""

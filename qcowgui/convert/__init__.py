@@ -1,0 +1,1 @@
+"""Jobs over guest data: options, plan, pipeline, writers, verification."""

@@ -1,0 +1,139 @@
+"""Guest bytes of a batch → target clusters: which are zero, stored plain, or compressed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from qcowgui.convert.zeros import Buffer, is_zero
+from qcowgui.image.layer import Piece
+
+
+class Encoder(Protocol):
+    """What turns a cluster into its compressed payload."""
+
+    def encode(self, cluster: Buffer) -> bytes | bytearray | None:
+        """The payload, or None when it is not worth it."""
+        ...
+
+
+@dataclass(slots=True)
+class EncodedBatch:
+    """The clusters of one batch that need something written, by target cluster number.
+
+    Attributes:
+        index: The batch's number.
+        end_cluster: The first target cluster behind the batch.
+        zero: Clusters that must read as zeros although the backing file may not.
+        plain: Clusters stored as they are, with their full content.
+        compressed: Clusters with their payload.
+    """
+
+    index: int
+    end_cluster: int
+    zero: list[int] = field(default_factory=list)
+    plain: list[tuple[int, Buffer]] = field(default_factory=list)
+    compressed: list[tuple[int, Buffer]] = field(default_factory=list)
+
+    def detach(self) -> None:
+        """Copy what points into a worker's buffers, so that the worker may go on."""
+        self.plain = [
+            (cluster, bytes(data) if isinstance(data, memoryview) else data)
+            for cluster, data in self.plain
+        ]
+
+
+def iter_clusters(
+    pieces: Sequence[Piece], start: int, end: int, cluster_bytes: int
+) -> Iterator[tuple[int, Buffer | None]]:
+    """The clusters of [start, end), in order: (number, content), or None where nothing is stored.
+
+    Args:
+        pieces: Guest bytes, in order, not overlapping.
+        start: First guest byte, a multiple of `cluster_bytes`.
+        end: End; when it lies inside a cluster, that one is filled up with zeros.
+        cluster_bytes: The target's cluster size.
+    """
+    position = 0
+    for offset in range(start, end, cluster_bytes):
+        stop = offset + cluster_bytes
+        while position < len(pieces) and _end(pieces[position]) <= offset:
+            position += 1
+        number = offset // cluster_bytes
+        if position == len(pieces) or pieces[position].start >= stop:
+            yield number, None
+            continue
+        piece = pieces[position]
+        if piece.start <= offset and _end(piece) >= stop:
+            data = piece.data
+            if len(data) != cluster_bytes:
+                data = memoryview(data)[offset - piece.start : stop - piece.start]
+            yield number, data
+            continue
+        yield number, _gather(pieces, position, offset, cluster_bytes)
+
+
+def _end(piece: Piece) -> int:
+    return piece.start + len(piece.data)
+
+
+def _gather(pieces: Sequence[Piece], position: int, offset: int, cluster_bytes: int) -> bytearray:
+    """The cluster at `offset` from several pieces, zeros between them."""
+    cluster = bytearray(cluster_bytes)
+    stop = offset + cluster_bytes
+    while position < len(pieces) and pieces[position].start < stop:
+        piece = pieces[position]
+        first, last = max(piece.start, offset), min(_end(piece), stop)
+        part = memoryview(piece.data)[first - piece.start : last - piece.start]
+        cluster[first - offset : last - offset] = part
+        position += 1
+    return cluster
+
+
+def encode_batch(
+    index: int,
+    start: int,
+    end: int,
+    pieces: Sequence[Piece],
+    cluster_bytes: int,
+    encoder: Encoder | None,
+    base: Sequence[Piece] | None = None,
+) -> EncodedBatch:
+    """Sort the clusters of a batch by how they are stored, compressing them on the way.
+
+    Args:
+        index: The batch's number.
+        start: First guest byte, cluster-aligned.
+        end: End (exclusive).
+        pieces: The source's bytes.
+        cluster_bytes: The target's cluster size.
+        encoder: This thread's encoder, or None to store everything plain.
+        base: With a backing file that is kept: its bytes in the same range. Clusters that equal
+            it are left to it.
+    """
+    batch = EncodedBatch(index, -(-end // cluster_bytes))
+    clusters = iter_clusters(pieces, start, end, cluster_bytes)
+    if base is None:
+        for number, data in clusters:
+            if data is not None and not is_zero(data):
+                _add(batch, number, data, encoder)
+        return batch
+    below = iter_clusters(base, start, end, cluster_bytes)
+    for (number, data), (_, base_data) in zip(clusters, below, strict=True):
+        zero = data is None or is_zero(data)
+        base_zero = base_data is None or is_zero(base_data)
+        if zero:
+            if not base_zero:
+                batch.zero.append(number)
+        elif data is not None and (base_data is None or memoryview(data) != memoryview(base_data)):
+            _add(batch, number, data, encoder)
+    return batch
+
+
+def _add(batch: EncodedBatch, number: int, data: Buffer, encoder: Encoder | None) -> None:
+    payload = encoder.encode(data) if encoder is not None else None
+    if payload is None:
+        batch.plain.append((number, data))
+    else:
+        batch.compressed.append((number, payload))

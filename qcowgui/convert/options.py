@@ -1,0 +1,196 @@
+"""What a conversion is asked to do, tested for contradictions before any output exists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from qcowgui.codec.registry import LEVELS, WINDOWS, CompressionType, Window
+from qcowgui.errors import OptionsError
+from qcowgui.format import limits
+from qcowgui.units import KIB, MIB, SECTOR_BYTES, format_size
+
+TargetFormat = Literal["raw", "qcow2"]
+Compression = Literal["none", "zlib", "zstd"]
+Compat = Literal["0.10", "1.1"]
+
+CLUSTER_SIZES: Final = tuple(
+    1 << bits for bits in range(limits.MIN_CLUSTER_BITS, limits.MAX_CLUSTER_BITS + 1)
+)
+REFCOUNT_BITS: Final = tuple(1 << order for order in range(limits.MAX_REFCOUNT_ORDER + 1))
+DEFAULT_CLUSTER_BYTES: Final = 64 * KIB
+DEFAULT_SPARSE_BYTES: Final = 4 * KIB
+MAX_SPARSE_BYTES: Final = 2 * MIB
+
+_COMPRESSION_TYPES: Final = {"zlib": CompressionType.ZLIB, "zstd": CompressionType.ZSTD}
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertOptions:
+    """A conversion, source to target. Creating one validates it.
+
+    Attributes:
+        source: The image to read.
+        target: The file to make; it appears whole or not at all.
+        source_format: "qcow2", "raw", or None for what the content shows.
+        target_format: "raw" or "qcow2".
+        compression: For a qcow2 target.
+        level: Compression level, or None for the type's default.
+        window: Deflate's history: "32k", or "4k" as qemu-img writes it, for strict readers.
+        cluster_bytes: Of a qcow2 target.
+        compat: "1.1" (version 3) or "0.10" (version 2) of a qcow2 target.
+        refcount_bits: Of a qcow2 target.
+        extended_l2: Whether a qcow2 target has subclusters.
+        lazy_refcounts: Whether a qcow2 target sets that compatible feature.
+        snapshot: Internal snapshot of the source to convert, by name or id.
+        backing_file: Backing file that a qcow2 target keeps, as its name will be stored; None
+            flattens the chain.
+        backing_format: The backing file's format; needed with `backing_file`.
+        sparse_bytes: Zeros of this length, aligned to it, become holes in a raw target; 0 writes all.
+        threads: Workers, or None for one a core.
+        verify: Whether the result is read again and compared with the source.
+        salvage: Whether unreadable ranges are written as zeros and listed.
+        overwrite: Whether an existing target may be replaced, once the result is complete.
+
+    Raises:
+        OptionsError: When the options contradict each other or the format.
+    """
+
+    source: Path
+    target: Path
+    target_format: TargetFormat = "raw"
+    source_format: str | None = None
+    compression: Compression = "none"
+    level: int | None = None
+    window: Window = "32k"
+    cluster_bytes: int = DEFAULT_CLUSTER_BYTES
+    compat: Compat = "1.1"
+    refcount_bits: int = 16
+    extended_l2: bool = False
+    lazy_refcounts: bool = False
+    snapshot: str | None = None
+    backing_file: str | None = None
+    backing_format: str | None = None
+    sparse_bytes: int = DEFAULT_SPARSE_BYTES
+    threads: int | None = None
+    verify: bool = True
+    salvage: bool = False
+    overwrite: bool = False
+
+    def __post_init__(self) -> None:
+        self._check_target()
+        self._check_compression()
+        self._check_numbers()
+        if self.target_format == "qcow2":
+            self._check_qcow2()
+
+    @property
+    def compression_type(self) -> CompressionType | None:
+        """The type to write, or None for no compression."""
+        return _COMPRESSION_TYPES.get(self.compression)
+
+    @property
+    def cluster_bits(self) -> int:
+        """Binary logarithm of `cluster_bytes`."""
+        return self.cluster_bytes.bit_length() - 1
+
+    @property
+    def refcount_order(self) -> int:
+        """Binary logarithm of `refcount_bits`."""
+        return self.refcount_bits.bit_length() - 1
+
+    def _check_target(self) -> None:
+        _one_of("target format", self.target_format, ("raw", "qcow2"))
+        _one_of("compression", self.compression, ("none", "zlib", "zstd"))
+        _one_of("compat", self.compat, ("0.10", "1.1"))
+        _one_of("window", self.window, WINDOWS)
+        if self.target_format == "raw":
+            only_qcow2 = {
+                "compression": self.compression != "none",
+                "a backing file": self.backing_file is not None,
+                "extended L2 entries": self.extended_l2,
+                "lazy refcounts": self.lazy_refcounts,
+            }
+            for what, asked in only_qcow2.items():
+                if asked:
+                    raise OptionsError(
+                        f"A raw target can't have {what}", hint="choose qcow2 as the target format"
+                    )
+
+    def _check_compression(self) -> None:
+        kind = self.compression_type
+        if kind is None:
+            if self.level is not None:
+                raise OptionsError(
+                    f"Level {self.level} was given, but no compression",
+                    hint="choose zlib or zstd (on the command line -c, or -o compression_type=…)",
+                )
+            return
+        if self.level is not None:
+            levels = LEVELS[kind]
+            highest = 9 if kind is CompressionType.ZLIB and self.window == "4k" else levels.highest
+            if not levels.lowest <= self.level <= highest:
+                raise OptionsError(
+                    f"Level {self.level} does not exist for {self.compression} with this window; "
+                    f"{levels.lowest} to {highest} do"
+                )
+        if kind is CompressionType.ZSTD and self.window == "4k":
+            raise OptionsError("The window can be chosen for zlib only")
+
+    def _check_numbers(self) -> None:
+        if self.threads is not None and not 1 <= self.threads <= 256:
+            raise OptionsError(f"{self.threads} threads are not possible; 1 to 256 are")
+        sparse = self.sparse_bytes
+        if sparse and (
+            sparse % SECTOR_BYTES or sparse & (sparse - 1) or sparse > MAX_SPARSE_BYTES
+        ):
+            raise OptionsError(
+                f"The sparse threshold {sparse} is not possible; 0 or a power of two from 512 to "
+                f"{format_size(MAX_SPARSE_BYTES)} is"
+            )
+
+    def _check_qcow2(self) -> None:
+        if self.cluster_bytes not in CLUSTER_SIZES:
+            raise OptionsError(
+                f"A cluster size of {self.cluster_bytes} bytes is not possible; powers of two from "
+                "512 bytes to 2 MiB are"
+            )
+        if self.refcount_bits not in REFCOUNT_BITS:
+            raise OptionsError(
+                f"{self.refcount_bits} refcount bits are not possible; 1, 2, 4, 8, 16, 32, 64 are"
+            )
+        if self.extended_l2 and self.cluster_bits < limits.MIN_EXTENDED_L2_CLUSTER_BITS:
+            raise OptionsError("Extended L2 entries need clusters of 16 KiB or more")
+        if self.backing_file is not None:
+            if self.backing_format is None:
+                raise OptionsError(
+                    f"The format of the backing file {self.backing_file!r} was not given",
+                    hint="on the command line: -F qcow2 or -F raw",
+                )
+            _one_of("backing format", self.backing_format, ("qcow2", "raw"))
+            if len(self.backing_file.encode()) > limits.MAX_BACKING_NAME_BYTES:
+                raise OptionsError("The backing file's name is longer than 1023 bytes")
+        elif self.backing_format is not None:
+            raise OptionsError("A backing format was given, but no backing file")
+        if self.compat == "0.10":
+            self._check_version_2()
+
+    def _check_version_2(self) -> None:
+        newer = {
+            "zstd compression": self.compression == "zstd",
+            "extended L2 entries": self.extended_l2,
+            "lazy refcounts": self.lazy_refcounts,
+            "refcounts of any width but 16 bits": self.refcount_bits != 16,
+        }
+        for what, asked in newer.items():
+            if asked:
+                raise OptionsError(f"compat 0.10 does not have {what}", hint="use compat 1.1")
+
+
+def _one_of(what: str, value: str, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise OptionsError(
+            f"The {what} {value!r} does not exist; {', '.join(allowed)} do"
+        )

@@ -1,0 +1,263 @@
+"""The file a conversion writes: it appears whole or not at all, and never by accident over another."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from qcowgui.errors import OutputError
+from qcowgui.image.source import Identity
+
+Buffer = bytes | bytearray | memoryview
+
+_MAX_VECTORS: Final = 1024
+"""Buffers in one write call: Linux's IOV_MAX."""
+_MAX_NAME_BYTES: Final = 255
+_HINTS: Final = {
+    errno.ENOSPC: "there is no space left; choose a place with more, or compress",
+    errno.EDQUOT: "the quota is used up; choose another place",
+    errno.EFBIG: "the file would be too large for this file system or for the set limit",
+    errno.EROFS: "the file system is read-only; choose another place",
+    errno.EACCES: "the folder is not writable for you; choose another place",
+}
+
+
+class OutputFile:
+    """A temporary file beside the target, moved over it when it is complete.
+
+    Writes are positional and may come from any thread.
+
+    Attributes:
+        target: Where the result will be; symbolic links are followed.
+        path: The temporary file.
+        written_bytes: Bytes written so far.
+    """
+
+    def __init__(self, target: Path, *, overwrite: bool) -> None:
+        """Create the temporary file.
+
+        Args:
+            target: The wanted path.
+            overwrite: Whether an existing file may be replaced.
+
+        Raises:
+            OutputError: When the target exists and may not be replaced, is no regular file, or
+                when its folder can't be written.
+        """
+        self._overwrite = overwrite
+        self.target = check_target(target, overwrite=overwrite)
+        self.written_bytes = 0
+        self._lock = threading.Lock()
+        self._committed = False
+        mode = 0o666
+        with contextlib.suppress(OSError):
+            mode = stat.S_IMODE(self.target.stat().st_mode)
+        name = os.fsencode(self.target.name)[: _MAX_NAME_BYTES - 20]
+        self.path = self.target.with_name(f".{os.fsdecode(name)}.{secrets.token_hex(4)}.part")
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        try:
+            self._fd = os.open(self.path, flags | getattr(os, "O_CLOEXEC", 0), mode)
+        except OSError as error:
+            raise self._error("can't be created", error) from error
+
+    def write_at(self, offset: int, data: Buffer) -> None:
+        """Write all of `data` at `offset`.
+
+        Raises:
+            OutputError: When the operating system refuses it.
+        """
+        self.write_many(offset, (data,))
+
+    def write_many(self, offset: int, buffers: Sequence[Buffer]) -> None:
+        """Write `buffers`, one behind the other, from `offset` on.
+
+        Raises:
+            OutputError: When the operating system refuses it.
+        """
+        total = 0
+        for first in range(0, len(buffers), _MAX_VECTORS):
+            part = buffers[first : first + _MAX_VECTORS]
+            wanted = sum(map(len, part))
+            try:
+                done = self._pwritev(part, offset + total)
+                if done < wanted:
+                    self._write_rest(memoryview(b"".join(part))[done:], offset + total + done)
+            except OSError as error:
+                raise self._error(f"can't be written at offset {offset:#x}", error) from error
+            total += wanted
+        with self._lock:
+            self.written_bytes += total
+
+    def _pwritev(self, buffers: Sequence[Buffer], offset: int) -> int:
+        if hasattr(os, "pwritev"):
+            return os.pwritev(self._fd, buffers, offset)
+        with self._lock:
+            os.lseek(self._fd, offset, os.SEEK_SET)
+            return os.write(self._fd, b"".join(buffers))
+
+    def _write_rest(self, rest: memoryview, offset: int) -> None:
+        while rest:
+            done = self._pwritev((rest,), offset)
+            if not done:
+                raise OSError(errno.EIO, "the system wrote nothing")
+            rest, offset = rest[done:], offset + done
+
+    def set_size(self, size_bytes: int) -> None:
+        """Make the file `size_bytes` long; what was not written reads as zeros.
+
+        Raises:
+            OutputError: When the file system can't hold a file of that length.
+        """
+        try:
+            os.truncate(self._fd, size_bytes)
+        except OSError as error:
+            raise self._error(f"can't be made {size_bytes:,} bytes long", error) from error
+
+    def allocate(self, size_bytes: int) -> None:
+        """Set space aside for the first `size_bytes`, as zeros.
+
+        Raises:
+            OutputError: When there is not enough space.
+        """
+        if not size_bytes:
+            return
+        try:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(self._fd, 0, size_bytes)
+                return
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
+                raise self._error(f"can't get {size_bytes:,} bytes of space", error) from error
+        zeros = bytes(1 << 20)
+        for offset in range(0, size_bytes, len(zeros)):
+            self.write_at(offset, zeros[: size_bytes - offset])
+
+    def commit(self) -> None:
+        """Make the file durable and put it in the target's place, in one step.
+
+        Raises:
+            OutputError: When the system refuses it, or when a file has appeared at the target
+                since, and may not be replaced.
+        """
+        try:
+            os.fsync(self._fd)
+            os.close(self._fd)
+            self._fd = -1
+            self._move()
+            self._committed = True
+            self._sync_folder()
+        except OSError as error:
+            raise self._error("can't be put in place", error) from error
+
+    def _move(self) -> None:
+        if self._overwrite:
+            self.path.replace(self.target)
+            return
+        try:
+            # A link, unlike a rename, fails when somebody made the target in the meantime.
+            os.link(self.path, self.target)
+        except FileExistsError:
+            raise
+        except OSError:  # no hard links here (FAT, some network file systems)
+            if os.path.lexists(self.target):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
+            self.path.replace(self.target)
+        else:
+            self.path.unlink()
+
+    def _sync_folder(self) -> None:
+        if os.name != "posix":
+            return
+        folder = os.open(self.target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # some file systems can't sync a folder
+                raise
+        finally:
+            os.close(folder)
+
+    def discard(self) -> None:
+        """Remove the temporary file, unless it was committed. Safe to call again."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+        if not self._committed:
+            self.path.unlink(missing_ok=True)
+
+    def __enter__(self) -> OutputFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.discard()
+
+    def _error(self, what: str, error: OSError) -> OutputError:
+        return OutputError(
+            f"{self.target} {what}: {error.strerror}",
+            path=str(self.target),
+            errno=error.errno,
+            hint=_HINTS.get(error.errno or 0, ""),
+        )
+
+
+def check_target(target: Path, *, overwrite: bool) -> Path:
+    """The real path of a target that may be written; symbolic links are followed.
+
+    Raises:
+        OutputError: When it exists and may not be replaced, is no regular file, or has no folder.
+    """
+    real = Path(os.path.realpath(target))
+    try:
+        mode = real.stat().st_mode
+    except FileNotFoundError:
+        if not real.parent.is_dir():
+            raise OutputError(
+                f"{target}: the folder {real.parent} does not exist",
+                path=str(target),
+                hint="make it first",
+            ) from None
+        return real
+    except OSError as error:
+        raise OutputError(
+            f"{target} can't be used: {error.strerror}", path=str(target), errno=error.errno
+        ) from error
+    if not stat.S_ISREG(mode):
+        raise OutputError(
+            f"{target} is no regular file, and the target must be one: it is written at many places "
+            "and then moved into place",
+            path=str(target),
+            hint="for a block device or a pipe use qemu-img, or convert to a file first",
+        )
+    if not overwrite:
+        raise OutputError(
+            f"{target} exists already",
+            path=str(target),
+            errno=errno.EEXIST,
+            hint="choose another name, or allow overwriting (--force)",
+        )
+    return real
+
+
+def refuse_same_file(target: Path, sources: frozenset[Identity]) -> None:
+    """Raise when `target` is one of the files that are read, by whatever path.
+
+    Raises:
+        OutputError: When it is.
+    """
+    try:
+        status = target.stat()
+    except OSError:
+        return
+    if (status.st_dev, status.st_ino) in sources:
+        raise OutputError(
+            f"{target} is the source itself, or a file that the source refers to",
+            path=str(target),
+            hint="choose another target; sources are never written",
+        )

@@ -1,0 +1,86 @@
+"""Which guest ranges a conversion has to look at: batches, in guest order, and the bytes skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from qcowgui.image.layer import BATCH_BYTES, Extent, ExtentKind
+from qcowgui.image.reader import GuestImage
+
+_STORED = (ExtentKind.DATA, ExtentKind.COMPRESSED)
+
+
+class Batch(NamedTuple):
+    """A guest range that one worker handles at a time.
+
+    Attributes:
+        index: Its number, without gaps.
+        start: First guest byte.
+        end: End (exclusive).
+        skipped_bytes: Guest bytes before it, since the last batch, that need no work.
+    """
+
+    index: int
+    start: int
+    end: int
+    skipped_bytes: int
+
+
+def is_stored(extent: Extent) -> bool:
+    """Whether an extent may hold something else than zeros."""
+    return extent.kind in _STORED
+
+
+def is_own(extent: Extent) -> bool:
+    """Whether the image's own layer decides an extent: what an overlay has beyond its backing file."""
+    return extent.depth == 0 and extent.kind is not ExtentKind.UNALLOCATED
+
+
+def iter_stored_ranges(image: GuestImage) -> Iterator[tuple[int, int]]:
+    """The guest ranges of an image that may hold something else than zeros, in order."""
+    for extent in image.iter_extents(with_hosts=False):
+        if is_stored(extent):
+            yield extent.start, extent.end
+
+
+def iter_own_ranges(image: GuestImage) -> Iterator[tuple[int, int]]:
+    """The guest ranges that the image's own layer decides, in order."""
+    for extent in image.iter_extents(with_hosts=False):
+        if is_own(extent):
+            yield extent.start, extent.end
+
+
+def merge_ranges(
+    left: Iterator[tuple[int, int]], right: Iterator[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """Both sequences of ranges as one, in order of their starts; the ranges may overlap."""
+    from heapq import merge
+
+    yield from merge(left, right)
+
+
+def iter_batches(
+    ranges: Iterator[tuple[int, int]], *, size_bytes: int, batch_bytes: int = BATCH_BYTES
+) -> Iterator[Batch]:
+    """The cells of a grid of `batch_bytes` that `ranges` touch.
+
+    Args:
+        ranges: [start, end) in order of their starts.
+        size_bytes: The disk's size: the last cell ends there.
+        batch_bytes: A multiple of the target's cluster size.
+
+    `skipped_bytes` and the batches' lengths add up to the end of the last batch; what follows it is
+    for the caller to count.
+    """
+    done = 0
+    index = 0
+    for start, end in ranges:
+        cell = max(start - start % batch_bytes, done)
+        stop = min(end, size_bytes)
+        while cell < stop:
+            cell_end = min((cell // batch_bytes + 1) * batch_bytes, size_bytes)
+            yield Batch(index, cell, cell_end, cell - done)
+            done = cell_end
+            cell = cell_end
+            index += 1

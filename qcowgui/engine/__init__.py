@@ -1,0 +1,1 @@
+"""The codec engine: how work runs on several threads, is counted, cancelled and reported."""

@@ -1,0 +1,1 @@
+"""What the bytes mean: bytes to values. Opens no file and never raises on content."""

@@ -1,0 +1,165 @@
+"""A finding: one thing in an image that is wrong, unusual or worth knowing.
+
+Findings are the only way in which format/ reports bad content. Their codes are stable: scripts,
+the manual and the tests refer to them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+
+class Severity(IntEnum):
+    """How bad a finding is; a larger value is worse."""
+
+    INFO = 0
+    """Worth knowing; nothing is wrong."""
+    LEAK = 1
+    """Space is wasted; no data is at risk."""
+    SUSPICIOUS = 2
+    """Legal or harmless, but unusual."""
+    CORRUPTION = 3
+    """A structure contradicts the format; data may be affected."""
+    FATAL = 4
+    """Guest data can't be mapped at all."""
+
+
+class Refusal(IntEnum):
+    """Who refuses to open an image because of a finding."""
+
+    NONE = 0
+    """Nobody: the image opens."""
+    QEMU = 1
+    """QEMU refuses; this program can still read guest data."""
+    READER = 2
+    """QEMU refuses, and no honest reader could present guest data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One judgement about one place in an image.
+
+    Attributes:
+        code: Stable identifier from `CODES`, lower case with dashes.
+        severity: How bad it is.
+        message: One sentence that a user understands, with the values concerned.
+        structure: The format's name for the place ("header", "L1 table", "snapshot table"…).
+        host_offset: File offset in bytes of the field or entry, or None.
+        entry: Index of the entry inside its table, or None.
+        guest_start: First guest byte affected, or None.
+        guest_end: End (exclusive) of the guest bytes affected, or None.
+        raw: The value found, or None.
+        expected: What should be there, in words, or an empty string.
+        spec: Section of the format description this rests on.
+        count: How many identical findings this one stands for.
+        refusal: Who refuses to open the image because of it.
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    structure: str
+    host_offset: int | None = None
+    entry: int | None = None
+    guest_start: int | None = None
+    guest_end: int | None = None
+    raw: int | None = None
+    expected: str = ""
+    spec: str = ""
+    count: int = 1
+    refusal: Refusal = Refusal.NONE
+
+    def __post_init__(self) -> None:
+        if self.code not in CODES:
+            raise ValueError(f"finding code {self.code!r} is not in CODES")
+
+
+CODES: Final[dict[str, str]] = {
+    # header
+    "header-truncated": "The file ends inside the header.",
+    "header-version": "The version number is neither 2 nor 3.",
+    "header-cluster-bits": "cluster_bits is outside 9..21.",
+    "header-length": "header_length is impossible for this image.",
+    "header-length-alignment": "header_length is not a multiple of 8.",
+    "header-tail": "The header has bytes beyond the fields known today; they are kept.",
+    "header-padding": "Header padding that should be zero is not.",
+    "header-crypt-method": "crypt_method is not one of 0, 1, 2.",
+    "header-refcount-order": "refcount_order is above 6.",
+    "header-virtual-size": "The virtual size needs more L1 entries than can exist.",
+    "header-virtual-size-alignment": "The virtual size is not a multiple of 512.",
+    "backing-name-location": "The backing file name does not lie inside the first cluster.",
+    "backing-name-length": "The backing file name is longer than allowed.",
+    "backing-name-text": "The backing file name is not clean UTF-8 text.",
+    "l1-too-small": "The L1 table is too small for the virtual size.",
+    "l1-too-large": "The L1 table is larger than QEMU's limit.",
+    "l1-offset": "The L1 table's offset is not usable.",
+    "l1-truncated": "The file ends before the end of the L1 table.",
+    "refcount-table-missing": "The image has no refcount table.",
+    "refcount-table-too-large": "The refcount table is larger than QEMU's limit.",
+    "refcount-table-offset": "The refcount table's offset is not usable.",
+    "refcount-table-truncated": "The file ends before the end of the refcount table.",
+    "structure-overlap": "Two structures that exclude each other share bytes of the file.",
+    # features
+    "dirty": "The image was not closed cleanly; refcounts may be stale.",
+    "corrupt": "A writer marked the image as corrupt.",
+    "unknown-incompatible": "An unknown incompatible feature bit is set.",
+    "unknown-compatible": "An unknown compatible feature bit is set.",
+    "unknown-autoclear": "An unknown autoclear feature bit is set; a writer would clear it.",
+    "compression-type-bit": "compression_type and its incompatible bit contradict each other.",
+    "compression-type-unknown": "The compression type is not known.",
+    "extended-l2-cluster": "Extended L2 entries need clusters of 16 KiB or more.",
+    "data-file-missing-name": "The image uses an external data file but does not name it.",
+    "data-file-unused-name": "A data file is named though the external data file bit is clear.",
+    "raw-external-without-data-file": "The raw external data bit is set without a data file.",
+    # extensions
+    "extension-count": "There are more header extensions than any writer makes.",
+    "extension-overlong": "A header extension is longer than the space that is left for it.",
+    "extension-unterminated": "The header extensions have no end marker.",
+    "extension-duplicate": "A header extension type occurs more than once.",
+    "extension-unknown": "A header extension of unknown type; it is kept.",
+    "extension-misspelt": "A backing format extension under a wrong number (written by crosvm).",
+    "extension-legacy-compression": "The compression extension proposed in 2017, never adopted.",
+    "extension-padding": "Extension padding that should be zero is not.",
+    "extension-truncated": "The file ends inside the header extensions.",
+    "extension-length": "A header extension has a length that its type does not allow.",
+    "backing-format-length": "The backing format name is longer than QEMU accepts.",
+    "feature-table-length": "The feature name table's length is not a multiple of 48.",
+    "encryption-header-location": "The encryption header's location is not usable.",
+    "encryption-without-header": "The image is LUKS-encrypted but names no encryption header.",
+    "encryption-unexpected-header": "An encryption header is named though crypt_method is not 2.",
+    "luks-header": "The LUKS header is damaged or of an unknown kind.",
+    "aes-legacy": "The image uses the old AES encryption, which is weak.",
+    # snapshots
+    "snapshot-count": "There are more snapshots than QEMU accepts.",
+    "snapshot-table-offset": "The snapshot table's offset is not usable.",
+    "snapshot-table-truncated": "The file ends inside the snapshot table.",
+    "snapshot-table-too-large": "The snapshot table is larger than QEMU's limit.",
+    "snapshot-extra-data": "A snapshot entry's extra data has an unusual size.",
+    "snapshot-l1": "A snapshot's L1 table is not usable.",
+    "snapshot-duplicate": "Two snapshots have the same id.",
+    "snapshot-name-text": "A snapshot's id or name is not clean UTF-8 text.",
+    "snapshots-with-data-file": "Snapshots exist in an image with an external data file.",
+    # bitmaps
+    "bitmaps-extension": "The bitmaps extension is not usable.",
+    "bitmaps-not-consistent": "Bitmaps exist but the autoclear bit says they may be stale.",
+    "bitmap-directory": "The bitmap directory is damaged.",
+    "bitmap-in-use": "A bitmap was not saved cleanly; its content can't be trusted.",
+    "bitmap-flags": "A bitmap has flags that are not defined.",
+    "bitmap-type": "A bitmap has an unknown type.",
+    "bitmap-granularity": "A bitmap's granularity is outside what QEMU accepts.",
+    "bitmap-extra-data": "A bitmap has extra data.",
+    "bitmap-name": "A bitmap's name is unusable or not unique.",
+    "bitmap-table": "A bitmap's table is damaged or has an impossible size.",
+    # tables and data
+    "l1-entry-reserved": "An L1 entry has reserved bits set.",
+    "l2-offset-alignment": "An L1 entry points to an unaligned L2 table.",
+    "l2-truncated": "The file ends before the end of an L2 table.",
+    "data-truncated": "The file ends before data that the image refers to.",
+    "file-shorter-than-image": "The file is shorter than its own structures need.",
+    "compressed-data": "A compressed cluster can't be decoded.",
+    "prerelease-zstd": "Zstandard clusters in a pre-release QEMU's layout (length before frame).",
+    "trailing-data": "The file is longer than a raw structure accounts for.",
+}
+"""Every finding code with its meaning in one sentence."""

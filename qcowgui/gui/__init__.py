@@ -1,0 +1,1 @@
+"""The desktop application: a thin layer over the core."""

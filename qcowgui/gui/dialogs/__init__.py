@@ -1,0 +1,1 @@
+"""Windows of their own: the conversion form, questions to a person, and help."""

@@ -1,0 +1,1 @@
+"""Qt models over the immutable tables of `formatters` and `structures`."""

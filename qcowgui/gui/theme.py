@@ -1,0 +1,296 @@
+"""Colours, sizes and icons: light and dark, by the system's choice or the user's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import qtawesome
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QPalette
+from PySide6.QtWidgets import QApplication, QStyleFactory
+
+from qcowgui.gui.formatters import Tone
+from qcowgui.gui.settings import ColourScheme, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Colours:
+    """One set of colours, as #rrggbb.
+
+    Attributes:
+        window: Behind everything.
+        panel: Behind tables and lists.
+        raised: Buttons, table headings.
+        hover: A raised thing below the pointer.
+        line: Borders.
+        text: Text.
+        muted: Text that steps back; 4.5:1 on window and panel all the same.
+        accent: What is selected or leads on.
+        on_accent: Text on it.
+        note, warning, danger: Text of that tone, on `panel`.
+        note_back, warning_back, danger_back: Behind text of that tone in a banner or a badge.
+    """
+
+    window: str
+    panel: str
+    raised: str
+    hover: str
+    line: str
+    text: str
+    muted: str
+    accent: str
+    on_accent: str
+    note: str
+    warning: str
+    danger: str
+    note_back: str
+    warning_back: str
+    danger_back: str
+
+
+LIGHT: Final = Colours(
+    window="#f3f5f7",
+    panel="#ffffff",
+    raised="#ffffff",
+    hover="#e9eef3",
+    line="#d5dbe1",
+    text="#1b2026",
+    muted="#59636e",
+    accent="#1769aa",
+    on_accent="#ffffff",
+    note="#3b6288",
+    warning="#865600",
+    danger="#b3261e",
+    note_back="#e6eef6",
+    warning_back="#fdf1d8",
+    danger_back="#fde7e5",
+)
+DARK: Final = Colours(
+    window="#16191d",
+    panel="#1c2025",
+    raised="#262b31",
+    hover="#303740",
+    line="#2f353c",
+    text="#e4e8ec",
+    muted="#98a2ad",
+    accent="#4a9eff",
+    on_accent="#08121d",
+    note="#8ab8e6",
+    warning="#e9b949",
+    danger="#ff8a80",
+    note_back="#1f2f40",
+    warning_back="#3a2f14",
+    danger_back="#471e20",
+)
+
+_ICONS: Final = {
+    "open": "mdi6.folder-open-outline",
+    "convert": "mdi6.swap-horizontal",
+    "reload": "mdi6.refresh",
+    "copy": "mdi6.content-copy",
+    "drop": "mdi6.tray-arrow-down",
+    "image": "mdi6.harddisk",
+    "good": "mdi6.check-circle-outline",
+    "note": "mdi6.information-outline",
+    "warning": "mdi6.alert-outline",
+    "danger": "mdi6.alert-octagon-outline",
+    "cancelled": "mdi6.cancel",
+    "running": "mdi6.progress-clock",
+    "close": "mdi6.close",
+    "waiting": "mdi6.clock-outline",
+}
+
+SPACING: Final = 8
+"""The grid that margins and gaps are multiples of, in device-independent pixels."""
+
+
+def monospaced_font() -> QFont:
+    """The system's fixed-width font, as large as its other text."""
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    font.setPointSizeF(QApplication.font().pointSizeF())
+    return font
+
+
+def scaled_font(factor: float, *, bold: bool = False) -> QFont:
+    """The application's font, `factor` times as large."""
+    font = QApplication.font()
+    font.setPointSizeF(font.pointSizeF() * factor)
+    font.setBold(bold)
+    return font
+
+
+class Theme(QObject):
+    """The colours in use. One for the application; belongs to the GUI's thread.
+
+    Signals:
+        changed: The colours are others: whoever made an icon or a colour makes it again.
+    """
+
+    changed = Signal()
+
+    def __init__(self, app: QApplication, settings: Settings, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._app = app
+        self._settings = settings
+        self._colours = LIGHT
+        app.setStyle(QStyleFactory.create("Fusion"))
+        app.styleHints().colorSchemeChanged.connect(self._apply)
+        self._apply()
+
+    @property
+    def colours(self) -> Colours:
+        """The colours in use."""
+        return self._colours
+
+    @property
+    def dark(self) -> bool:
+        """Whether they are the dark ones."""
+        return self._colours is DARK
+
+    def choose(self, scheme: ColourScheme) -> None:
+        """Use the colours of `scheme` from now on, and remember it."""
+        self._settings.colour_scheme = scheme
+        self._apply()
+
+    def icon(self, name: str, colour: str = "") -> QIcon:
+        """The icon called `name`, sharp at any size; by default in the colour of text.
+
+        Raises:
+            KeyError: When no icon is called so.
+        """
+        icon: QIcon = qtawesome.icon(
+            _ICONS[name], color=colour or self._colours.text, color_disabled=self._colours.muted
+        )
+        return icon
+
+    def tone_colour(self, tone: Tone) -> str:
+        """The text colour of `tone` on a panel."""
+        colours = self._colours
+        return {
+            Tone.NORMAL: colours.text,
+            Tone.MUTED: colours.muted,
+            Tone.NOTE: colours.note,
+            Tone.WARNING: colours.warning,
+            Tone.DANGER: colours.danger,
+        }[tone]
+
+    def tone_back(self, tone: Tone) -> str:
+        """The colour behind text of `tone` in a banner or a badge."""
+        colours = self._colours
+        return {
+            Tone.NORMAL: colours.note_back,
+            Tone.MUTED: colours.raised,
+            Tone.NOTE: colours.note_back,
+            Tone.WARNING: colours.warning_back,
+            Tone.DANGER: colours.danger_back,
+        }[tone]
+
+    def _apply(self) -> None:
+        chosen = self._settings.colour_scheme
+        if chosen is ColourScheme.SYSTEM:
+            dark = self._app.styleHints().colorScheme() == Qt.ColorScheme.Dark
+        else:
+            dark = chosen is ColourScheme.DARK
+        self._colours = DARK if dark else LIGHT
+        self._app.setPalette(_palette(self._colours))
+        self._app.setStyleSheet(_style_sheet(self._colours))
+        self.changed.emit()
+
+
+def _palette(colours: Colours) -> QPalette:
+    role = QPalette.ColorRole
+    palette = QPalette()
+    for name, value in {
+        role.Window: colours.window,
+        role.WindowText: colours.text,
+        role.Base: colours.panel,
+        role.AlternateBase: colours.window,
+        role.Text: colours.text,
+        role.PlaceholderText: colours.muted,
+        role.Button: colours.raised,
+        role.ButtonText: colours.text,
+        role.ToolTipBase: colours.raised,
+        role.ToolTipText: colours.text,
+        role.BrightText: colours.danger,
+        role.Link: colours.accent,
+        role.LinkVisited: colours.accent,
+        role.Highlight: colours.accent,
+        role.HighlightedText: colours.on_accent,
+        role.Accent: colours.accent,
+        role.Light: colours.hover,
+        role.Midlight: colours.line,
+        role.Mid: colours.line,
+        role.Dark: colours.line,
+        role.Shadow: colours.window,
+    }.items():
+        palette.setColor(name, QColor(value))
+    for name in (role.WindowText, role.Text, role.ButtonText):
+        palette.setColor(QPalette.ColorGroup.Disabled, name, QColor(colours.muted))
+    return palette
+
+
+def _style_sheet(c: Colours) -> str:
+    """What a palette can't say. Sizes in px are device-independent; fonts are left to the system."""
+    return f"""
+QToolBar {{ background: {c.window}; border: 0; border-bottom: 1px solid {c.line};
+    padding: 6px 8px; spacing: 6px; }}
+QToolBar QToolButton, QPushButton {{ background: {c.raised}; border: 1px solid {c.line};
+    border-radius: 6px; padding: 5px 12px; }}
+QToolBar QToolButton:hover, QPushButton:hover {{ background: {c.hover}; }}
+QToolBar QToolButton:disabled, QPushButton:disabled {{ color: {c.muted}; background: {c.window}; }}
+QToolBar QToolButton:focus, QPushButton:focus {{ border-color: {c.accent}; }}
+QPushButton[primary="true"] {{ background: {c.accent}; color: {c.on_accent};
+    border-color: {c.accent}; font-weight: 600; }}
+QPushButton[primary="true"]:disabled {{ background: {c.raised}; color: {c.muted};
+    border-color: {c.line}; }}
+QPushButton[flat="true"] {{ background: transparent; border-color: transparent; color: {c.accent};
+    padding: 5px 8px; }}
+QPushButton[flat="true"]:hover, QPushButton[flat="true"]:focus {{ border-color: {c.line}; }}
+QStatusBar {{ background: {c.window}; border-top: 1px solid {c.line}; color: {c.muted}; }}
+QStatusBar::item {{ border: 0; }}
+QTableView, QTreeView, QListView, QPlainTextEdit {{ background: {c.panel};
+    border: 1px solid {c.line}; border-radius: 6px; outline: 0; }}
+QTableView {{ gridline-color: transparent; selection-background-color: {c.accent};
+    selection-color: {c.on_accent}; }}
+QTableView::item {{ padding: 2px 8px; border: 0; }}
+QTreeView::item, QListView::item {{ padding: 5px 6px; border: 0; }}
+QTreeView::item:selected, QListView::item:selected {{ background: {c.accent};
+    color: {c.on_accent}; }}
+QTreeView::item:hover:!selected, QListView::item:hover:!selected {{ background: {c.hover}; }}
+QHeaderView {{ background: {c.panel}; border: 0; border-top-left-radius: 6px;
+    border-top-right-radius: 6px; }}
+QHeaderView::section {{ background: {c.panel}; color: {c.muted}; border: 0;
+    border-bottom: 1px solid {c.line}; padding: 6px 8px; font-weight: 600; }}
+QTabBar {{ background: {c.window}; }}
+QTabBar::tab {{ background: transparent; color: {c.muted}; border: 0;
+    border-bottom: 2px solid transparent; padding: 8px 14px; }}
+QTabBar::tab:selected {{ color: {c.text}; border-bottom: 2px solid {c.accent}; }}
+QTabBar::tab:hover:!selected {{ color: {c.text}; background: {c.hover}; }}
+QTabWidget::pane {{ border: 0; border-top: 1px solid {c.line}; }}
+QDockWidget {{ color: {c.muted}; font-weight: 600; }}
+QDockWidget::title {{ background: {c.window}; border-top: 1px solid {c.line};
+    padding: 6px 12px; text-align: left; }}
+QSplitter::handle {{ background: transparent; }}
+QSplitter::handle:horizontal {{ width: 9px; }}
+QSplitter::handle:vertical {{ height: 9px; }}
+QMenu {{ background: {c.raised}; border: 1px solid {c.line}; padding: 4px; }}
+QMenu::item {{ padding: 5px 26px 5px 22px; border-radius: 4px; }}
+QMenu::item:selected {{ background: {c.accent}; color: {c.on_accent}; }}
+QMenu::item:disabled {{ color: {c.muted}; background: transparent; }}
+QMenu::separator {{ height: 1px; background: {c.line}; margin: 4px 8px; }}
+QMenuBar {{ background: {c.window}; padding: 2px 6px; }}
+QMenuBar::item {{ padding: 4px 9px; border-radius: 4px; background: transparent; }}
+QMenuBar::item:selected {{ background: {c.hover}; }}
+QProgressBar {{ background: {c.hover}; border: 0; border-radius: 3px; max-height: 6px;
+    min-height: 6px; }}
+QProgressBar::chunk {{ background: {c.accent}; border-radius: 3px; }}
+QLabel[muted="true"] {{ color: {c.muted}; }}
+QLabel[tone="danger"] {{ color: {c.danger}; }}
+QLabel[tone="warning"] {{ color: {c.warning}; }}
+QToolTip {{ background: {c.raised}; color: {c.text}; border: 1px solid {c.line}; padding: 4px; }}
+QFrame[card="true"] {{ background: {c.panel}; border: 1px solid {c.line}; border-radius: 8px; }}
+QFrame[dropTarget="true"] {{ background: {c.panel}; border: 2px dashed {c.line};
+    border-radius: 14px; }}
+QFrame[dropTarget="true"][hot="true"] {{ border-color: {c.accent}; background: {c.note_back}; }}
+"""

@@ -1,0 +1,1 @@
+"""The widgets that the main window is made of."""

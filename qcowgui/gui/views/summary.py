@@ -1,0 +1,135 @@
+"""The strip above an image: what it is at a glance, and the health badge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import QCoreApplication, QSize, Qt
+from PySide6.QtGui import QPaintEvent, QPainter
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from qcowgui.format.geometry import cluster_bits_valid
+from qcowgui.gui.formatters import NOTHING, Tone, findings_summary, size_text
+from qcowgui.gui.theme import SPACING, Theme, scaled_font
+from qcowgui.image.inspect import ImageReport
+from qcowgui.units import format_size
+
+translate = QCoreApplication.translate
+
+
+def summary_items(report: ImageReport) -> Iterator[tuple[str, str, str]]:
+    """Title, value and detail of each item of the strip."""
+    header = report.header
+    yield (
+        translate("summary", "Virtual size"),
+        format_size(report.virtual_bytes),
+        size_text(report.virtual_bytes),
+    )
+    on_disk = ""
+    if report.disk_bytes is not None:
+        on_disk = "\n" + translate("summary", "on disk: {size}").format(
+            size=size_text(report.disk_bytes)
+        )
+    yield (
+        translate("summary", "File size"),
+        format_size(report.file_bytes),
+        size_text(report.file_bytes) + on_disk,
+    )
+    if cluster_bits_valid(header.cluster_bits):
+        yield translate("summary", "Clusters"), format_size(1 << header.cluster_bits), ""
+    yield (
+        translate("summary", "Compression"),
+        header.compression_name,
+        translate("summary", "the type of compressed clusters, if there are any"),
+    )
+    yield translate("summary", "Version"), f"{header.version} (compat {header.compat})", ""
+    if header.nb_snapshots:
+        yield translate("summary", "Snapshots"), f"{header.nb_snapshots:,}", ""
+    if report.bitmaps:
+        yield translate("summary", "Bitmaps"), f"{len(report.bitmaps):,}", ""
+    yield translate("summary", "Backing"), report.backing_name or NOTHING, report.backing_name or ""
+    if report.data_file_name:
+        yield translate("summary", "Data file"), report.data_file_name, report.data_file_name
+
+
+class ElidedLabel(QLabel):
+    """A label that gives way: text which does not fit loses its middle; the tooltip has it all."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+
+    def minimumSizeHint(self) -> QSize:
+        hint = super().minimumSizeHint()
+        return QSize(min(hint.width(), self.fontMetrics().averageCharWidth() * 8), hint.height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        text = self.fontMetrics().elidedText(
+            self.text(), Qt.TextElideMode.ElideMiddle, self.width()
+        )
+        painter = QPainter(self)
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter, text)
+        painter.end()
+
+
+class SummaryStrip(QWidget):
+    """Name, sizes and so on in one line, and at its end what the findings come to."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._tone = Tone.NORMAL
+        self._items = QHBoxLayout()
+        self._items.setSpacing(SPACING * 3)
+        self.badge = QLabel()
+        self.badge.setFont(scaled_font(1.0, bold=True))
+        self.badge.setObjectName("badge")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(SPACING, SPACING // 2, SPACING, SPACING // 2)
+        layout.addLayout(self._items)
+        layout.addStretch(1)
+        layout.addWidget(self.badge, 0, Qt.AlignmentFlag.AlignVCenter)
+        theme.changed.connect(self._paint)
+
+    def show_report(self, report: ImageReport) -> None:
+        """Show what is known of an image."""
+        while self._items.count():
+            widget = self._items.takeAt(0).widget()
+            if widget is not None:
+                widget.deleteLater()
+        for title, value, detail in summary_items(report):
+            self._items.addWidget(_item(title, value, detail))
+        text, self._tone = findings_summary(report.findings)
+        self.badge.setText(text)
+        self.badge.setToolTip(
+            self.tr(
+                "The header, its extensions and the tables it names directly were looked at;\n"
+                "the mapping tables, the refcounts and guest data were not."
+            )
+        )
+        self._paint()
+
+    def _paint(self) -> None:
+        theme, tone = self._theme, self._tone
+        self.badge.setStyleSheet(
+            f"#badge {{ background: {theme.tone_back(tone)}; color: {theme.tone_colour(tone)};"
+            " border-radius: 8px; padding: 6px 14px; }"
+        )
+
+
+def _item(title: str, value: str, detail: str) -> QWidget:
+    item = QWidget()
+    title_label = QLabel(title)
+    title_label.setProperty("muted", True)
+    title_label.setFont(scaled_font(0.9))
+    value_label = ElidedLabel(value)
+    value_label.setFont(scaled_font(1.0, bold=True))
+    value_label.setToolTip(detail)
+    item.setAccessibleName(f"{title}: {value}")
+    layout = QVBoxLayout(item)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(1)
+    layout.addWidget(title_label)
+    layout.addWidget(value_label)
+    return item

@@ -1,0 +1,348 @@
+"""A qcow2 file as a layer: extents and guest bytes of one mapping (the active one, or a snapshot's)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from qcowgui.codec.registry import CodecError
+from qcowgui.errors import CorruptError, ImageError, TruncatedError
+from qcowgui.format.entries import ClusterKind, L2Entry, SubclusterKind
+from qcowgui.format.geometry import SUBCLUSTERS
+from qcowgui.format.tables import L2View
+from qcowgui.image.layer import (
+    Extent,
+    ExtentKind,
+    Piece,
+    ReadContext,
+    read_plain,
+)
+from qcowgui.image.mapping import GuestMapping, Span
+from qcowgui.image.source import ByteSource
+from qcowgui.units import MIB, format_offset
+
+_MAX_READ_BYTES: Final = 8 * MIB
+"""Payloads are read in one go up to this: twice what a batch of the largest clusters can need."""
+
+_EXTENT_KINDS: Final = {
+    ClusterKind.UNALLOCATED: ExtentKind.UNALLOCATED,
+    ClusterKind.ZERO_PLAIN: ExtentKind.ZERO,
+    ClusterKind.ZERO_ALLOC: ExtentKind.ZERO,
+    ClusterKind.NORMAL: ExtentKind.DATA,
+    ClusterKind.COMPRESSED: ExtentKind.COMPRESSED,
+}
+_SUBCLUSTER_EXTENTS: Final = {
+    SubclusterKind.UNALLOCATED: ExtentKind.UNALLOCATED,
+    SubclusterKind.ZERO: ExtentKind.ZERO,
+    SubclusterKind.NORMAL: ExtentKind.DATA,
+}
+_UNUSABLE: Final = (ClusterKind.INVALID, ClusterKind.MISSING)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Neighbouring entries of one kind: indices into a span's view."""
+
+    kind: ClusterKind
+    first: int
+    last: int
+
+
+class Qcow2Layer:
+    """Guest extents and bytes through one mapping. See `Layer`."""
+
+    def __init__(
+        self,
+        source: ByteSource,
+        data_source: ByteSource,
+        mapping: GuestMapping,
+        *,
+        compression_type: int,
+    ) -> None:
+        """A layer over opened files.
+
+        Args:
+            source: The qcow2 file.
+            data_source: Where host clusters lie: the same, or the external data file.
+            mapping: The guest → host mapping to use.
+            compression_type: The header's, for compressed clusters.
+        """
+        self._source = source
+        self._data_source = data_source
+        self._mapping = mapping
+        self._compression_type = compression_type
+        self._cluster_bytes = mapping.geometry.cluster_bytes
+
+    @property
+    def name(self) -> str:
+        """The path of the file that holds the data clusters."""
+        return self._data_source.name
+
+    @property
+    def mapping(self) -> GuestMapping:
+        """The mapping in use."""
+        return self._mapping
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of the guest's disk in whole sectors."""
+        return self._mapping.virtual_bytes
+
+    def iter_extents(
+        self, start: int, end: int, depth: int, *, with_hosts: bool, strict: bool
+    ) -> Iterator[Extent]:
+        """As `Layer.iter_extents`."""
+        for span in self._mapping.iter_spans(start, end):
+            if span.view is None:
+                yield _extent(span.start, span.end, ExtentKind.UNALLOCATED, depth)
+                continue
+            for run in _iter_runs(span.view, self._cluster_bytes, split_hosts=with_hosts):
+                first, last = self._clip(span, run)
+                if run.kind in _UNUSABLE:
+                    if strict:
+                        raise self._mapping.error_at(first)
+                    yield _extent(first, last, ExtentKind.DATA, depth)
+                    continue
+                if run.kind is ClusterKind.MIXED:
+                    for part_start, part_end, kind, host in self._iter_subclusters(span, run):
+                        extent_kind = _SUBCLUSTER_EXTENTS[kind]
+                        yield _extent(
+                            part_start, part_end, extent_kind, depth, host if with_hosts else None
+                        )
+                    continue
+                host = self._host_of(span, span.view, run) if with_hosts else None
+                yield _extent(first, last, _EXTENT_KINDS[run.kind], depth, host)
+
+    def _host_of(self, span: Span, view: L2View, run: _Run) -> int | None:
+        """Where a run's first byte lies, or None when it has no host cluster of its own."""
+        host = int(view.host_offsets[run.first])
+        # NORMAL at 0 exists in an external data file only.
+        if run.kind is ClusterKind.COMPRESSED or (not host and run.kind is not ClusterKind.NORMAL):
+            return None
+        return host + self._skipped(span, run)
+
+    def read(
+        self,
+        start: int,
+        end: int,
+        context: ReadContext,
+        pieces: list[Piece],
+        pending: list[tuple[int, int]],
+    ) -> None:
+        """As `Layer.read`."""
+        for span in self._mapping.iter_spans(start, end):
+            if span.view is None:
+                pending.append((span.start, span.end))
+                continue
+            compressed = span.view.kinds == ClusterKind.COMPRESSED
+            if compressed.any():
+                self._read_compressed(span, span.view, np.flatnonzero(compressed), context, pieces)
+                if compressed.all():
+                    continue
+            for run in _iter_runs(span.view, self._cluster_bytes, split_hosts=True):
+                self._read_run(span, run, context, pieces, pending)
+
+    def _read_run(
+        self,
+        span: Span,
+        run: _Run,
+        context: ReadContext,
+        pieces: list[Piece],
+        pending: list[tuple[int, int]],
+    ) -> None:
+        first, last = self._clip(span, run)
+        if run.kind is ClusterKind.UNALLOCATED:
+            pending.append((first, last))
+        elif run.kind is ClusterKind.NORMAL:
+            assert span.view is not None  # runs come from a view
+            host = int(span.view.host_offsets[run.first]) + self._skipped(span, run)
+            read_plain(self._data_source, host, first, last - first, context, pieces)
+        elif run.kind is ClusterKind.MIXED:
+            for start, end, kind, host in self._iter_subclusters(span, run):
+                if kind is SubclusterKind.UNALLOCATED:
+                    pending.append((start, end))
+                elif kind is SubclusterKind.NORMAL and host is not None:
+                    read_plain(self._data_source, host, start, end - start, context, pieces)
+        elif run.kind in _UNUSABLE:
+            for start in range(first, last, self._cluster_bytes):
+                stop = min(last, start + self._cluster_bytes - start % self._cluster_bytes)
+                context.lose(start, stop - start, self._mapping.error_at(start))
+
+    def _clip(self, span: Span, run: _Run) -> tuple[int, int]:
+        """The guest bytes of a run that lie in its span: the span may begin or end inside a cluster."""
+        start = (span.first_cluster + run.first) * self._cluster_bytes
+        end = (span.first_cluster + run.last) * self._cluster_bytes
+        return max(start, span.start), min(end, span.end)
+
+    def _skipped(self, span: Span, run: _Run) -> int:
+        """How far into the run's first cluster its clipped range begins."""
+        return max(0, span.start - (span.first_cluster + run.first) * self._cluster_bytes)
+
+    def _iter_subclusters(
+        self, span: Span, run: _Run
+    ) -> Iterator[tuple[int, int, SubclusterKind, int | None]]:
+        """(start, end, kind, host offset or None) of the parts of MIXED clusters, in guest order."""
+        view = span.view
+        assert view is not None and view.bitmaps is not None  # only extended entries are MIXED
+        part_bytes = self._cluster_bytes // SUBCLUSTERS
+        for index in range(run.first, run.last):
+            entry = L2Entry(int(view.words[index]), int(view.bitmaps[index]), self._mapping.geometry)
+            base = (span.first_cluster + index) * self._cluster_bytes
+            kinds = entry.subclusters()
+            part = 0
+            while part < SUBCLUSTERS:
+                stop = part + 1
+                while stop < SUBCLUSTERS and kinds[stop] is kinds[part]:
+                    stop += 1
+                start = max(base + part * part_bytes, span.start)
+                end = min(base + stop * part_bytes, span.end)
+                if start < end:
+                    # A data file's first cluster lies at offset 0.
+                    placed = entry.host_offset or entry.copied
+                    host = entry.host_offset + (start - base) if placed else None
+                    yield start, end, kinds[part], host
+                part = stop
+
+    def _read_compressed(
+        self,
+        span: Span,
+        view: L2View,
+        chosen: npt.NDArray[np.intp],
+        context: ReadContext,
+        pieces: list[Piece],
+    ) -> None:
+        """Decode compressed clusters: payloads that lie close together are read in one go."""
+        offsets = view.host_offsets[chosen]
+        order = np.argsort(offsets, kind="stable")
+        sorted_offsets = offsets[order]
+        sorted_ends = sorted_offsets + view.payload_bytes[chosen][order]
+        clusters = ((chosen[order] + span.first_cluster) * self._cluster_bytes).tolist()
+        starts, ends = sorted_offsets.tolist(), sorted_ends.tolist()
+        for first, last in _iter_groups(sorted_offsets, sorted_ends, self._cluster_bytes):
+            self._decode_group(
+                span, clusters[first:last], starts[first:last], ends[first:last], context, pieces
+            )
+
+    def _decode_group(
+        self,
+        span: Span,
+        clusters: list[int],
+        starts: list[int],
+        ends: list[int],
+        context: ReadContext,
+        pieces: list[Piece],
+    ) -> None:
+        base = starts[0]
+        area = context.payload_area(max(ends) - base)
+        found = self._source.read_into(base, area)
+        area = area[:found]
+        decoder = context.decoder(self._compression_type, self._cluster_bytes)
+        payloads = [
+            area[start - base : end - base] for start, end in zip(starts, ends, strict=True)
+        ]
+        try:
+            decoded = decoder.decode_many(payloads)
+        except CodecError:
+            # One at a time, to learn which ones are bad.
+            decoded = [
+                self._decode_or_lose(cluster, start, end, payload, span, context)
+                for cluster, start, end, payload in zip(
+                    clusters, starts, ends, payloads, strict=True
+                )
+            ]
+        inside = span.start <= min(clusters) and max(clusters) + self._cluster_bytes <= span.end
+        for cluster, data in zip(clusters, decoded, strict=True):
+            if data is None:
+                continue
+            if inside:
+                pieces.append(Piece(cluster, data))
+            else:
+                first = max(span.start - cluster, 0)
+                last = min(span.end - cluster, self._cluster_bytes)
+                pieces.append(Piece(cluster + first, memoryview(data)[first:last]))
+
+    def _decode_or_lose(
+        self,
+        cluster: int,
+        start: int,
+        end: int,
+        payload: memoryview,
+        span: Span,
+        context: ReadContext,
+    ) -> bytes | bytearray | None:
+        decoder = context.decoder(self._compression_type, self._cluster_bytes)
+        try:
+            return decoder.decode(payload)
+        except CodecError as error:
+            first = max(span.start, cluster)
+            last = min(span.end, cluster + self._cluster_bytes)
+            context.lose(first, last - first, self._payload_error(error, cluster, start, end))
+            return None
+
+    def _payload_error(self, error: CodecError, cluster: int, start: int, end: int) -> ImageError:
+        where = (
+            f"guest offset {format_offset(cluster)} can't be read: the compressed cluster at host "
+            f"offset {format_offset(start)}"
+        )
+        file_bytes = self._source.size_bytes
+        if end > file_bytes:
+            return TruncatedError(
+                f"{where} reaches beyond the end of the file ({format_offset(file_bytes)})",
+                path=self._source.name,
+                guest_offset=cluster,
+                needed_offset=end,
+                file_bytes=file_bytes,
+                hint="the file is cut short; salvage reads what is there and zeros for the rest",
+            )
+        return CorruptError(
+            f"{where} can't be decoded: {error}",
+            path=self._source.name,
+            guest_offset=cluster,
+            hint="salvage reads what is intact and zeros for the rest",
+        )
+
+
+def _extent(
+    start: int, end: int, kind: ExtentKind, depth: int, host: int | None = None
+) -> Extent:
+    return Extent(start, end - start, kind, depth, host)
+
+
+def _iter_runs(view: L2View, cluster_bytes: int, *, split_hosts: bool) -> Iterator[_Run]:
+    """Maximal runs of one kind; with `split_hosts`, host clusters of a run are consecutive too."""
+    kinds, hosts = view.kinds, view.host_offsets
+    breaks = kinds[1:] != kinds[:-1]
+    if split_hosts:
+        has_host = (hosts != 0) & (kinds != ClusterKind.COMPRESSED)
+        breaks = breaks | (has_host[:-1] & (hosts[1:] - hosts[:-1] != cluster_bytes))
+        breaks = breaks | (has_host[1:] & ~has_host[:-1])
+    edges = [0, *(np.flatnonzero(breaks) + 1).tolist(), len(kinds)]
+    for first, last in itertools.pairwise(edges):
+        yield _Run(ClusterKind(int(kinds[first])), first, last)
+
+
+def _iter_groups(
+    starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64], max_gap_bytes: int
+) -> Iterator[tuple[int, int]]:
+    """Index ranges [a, b) of payloads, sorted by start, that one read covers well.
+
+    Gaps of up to `max_gap_bytes` are read along: the bytes cost less than one more system call.
+    """
+    reach = np.maximum.accumulate(ends)
+    breaks = np.flatnonzero(starts[1:] - reach[:-1] > max_gap_bytes) + 1
+    edges = [0, *breaks.tolist(), len(starts)]
+    for first, last in itertools.pairwise(edges):
+        while int(reach[last - 1]) - int(starts[first]) > _MAX_READ_BYTES:
+            limit = int(starts[first]) + _MAX_READ_BYTES
+            stop = max(first + 1, int(np.searchsorted(reach[first:last], limit, side="right")) + first)
+            yield first, stop
+            if stop == last:
+                break
+            first = stop  # noqa: PLW2901  the rest of this group
+        else:
+            yield first, last

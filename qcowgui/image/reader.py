@@ -1,0 +1,168 @@
+"""The strict reader: guest extents and guest bytes of an opened image, through its whole chain.
+
+Strict means: what can't be read as the image says raises. Nothing is made up, unless the caller
+asked for salvage and gets the list of what was lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+
+from qcowgui.image.layer import Extent, ExtentKind, Layer, LossLog, Piece, ReadContext
+from qcowgui.image.source import ByteSource, Identity
+
+
+class GuestImage:
+    """The virtual disk that a guest would see. Reads may come from any thread.
+
+    Attributes:
+        layers: From the image itself (depth 0) to the bottom of its backing chain.
+        size_bytes: Size of the virtual disk.
+        losses: What salvage could not read; None when reading is strict.
+    """
+
+    def __init__(
+        self,
+        layers: Sequence[Layer],
+        *,
+        sources: Sequence[ByteSource],
+        salvage: bool = False,
+    ) -> None:
+        """A guest's view of opened layers; `sources` are closed with it."""
+        self.layers = tuple(layers)
+        self.size_bytes = layers[0].size_bytes
+        self.losses = LossLog() if salvage else None
+        self._sources = tuple(sources)
+
+    @property
+    def identities(self) -> frozenset[Identity]:
+        """(device, inode) of every file this image reads from."""
+        return frozenset(
+            source.identity for source in self._sources if source.identity is not None
+        )
+
+    def context(self) -> ReadContext:
+        """Buffers and codecs for one thread; hand it to that thread's reads."""
+        return ReadContext(self.losses)
+
+    def iter_extents(
+        self, start: int = 0, end: int | None = None, *, with_hosts: bool = True
+    ) -> Iterator[Extent]:
+        """The guest range [start, end) as extents: in order, complete, neighbours joined.
+
+        Args:
+            start: First guest byte.
+            end: End (exclusive); None: the end of the disk.
+            with_hosts: Whether host offsets are wanted; without them extents are longer.
+
+        Raises:
+            ImageError: For a mapping that can't be used, when its place is reached. When this
+                image salvages it counts as data, and reading it notes the loss.
+            SourceError: When the operating system refuses a read.
+        """
+        end = self.size_bytes if end is None else min(end, self.size_bytes)
+        current: Extent | None = None
+        for extent in self._iter_layer(0, start, end, with_hosts=with_hosts):
+            joined = _join(current, extent)
+            if joined is None and current is not None:
+                yield current
+            current = joined or extent
+        if current is not None:
+            yield current
+
+    def _iter_layer(
+        self, depth: int, start: int, end: int, *, with_hosts: bool
+    ) -> Iterator[Extent]:
+        below = self.layers[depth + 1].size_bytes if depth + 1 < len(self.layers) else 0
+        for extent in self.layers[depth].iter_extents(
+            start, end, depth, with_hosts=with_hosts, strict=self.losses is None
+        ):
+            if extent.kind is not ExtentKind.UNALLOCATED or extent.start >= below:
+                yield extent
+                continue
+            inside = min(extent.end, below)
+            yield from self._iter_layer(depth + 1, extent.start, inside, with_hosts=with_hosts)
+            if inside < extent.end:
+                # Beyond a shorter layer's end, the answer of the layer above it stays.
+                yield _tail(extent, inside)
+
+    def read_pieces(self, start: int, end: int, context: ReadContext) -> list[Piece]:
+        """The guest bytes [start, end) that are stored somewhere, in order; the rest are zeros.
+
+        Pieces don't overlap. They are valid until the context's next read.
+
+        Raises:
+            ImageError: When something can't be read, unless this image salvages.
+            SourceError: When the operating system refuses a read.
+        """
+        context.begin()
+        pieces: list[Piece] = []
+        wanted = [(start, min(end, self.size_bytes))]
+        for layer in self.layers:
+            pending: list[tuple[int, int]] = []
+            for first, last in wanted:
+                inside = min(last, layer.size_bytes)
+                if first < inside:
+                    layer.read(first, inside, context, pieces, pending)
+            wanted = pending
+            if not wanted:
+                break
+        pieces.sort(key=_piece_start)
+        return pieces
+
+    def read(self, start: int, length: int, context: ReadContext | None = None) -> bytes:
+        """`length` guest bytes from `start` on, zeros included; fewer at the end of the disk.
+
+        Raises:
+            ImageError: When something can't be read, unless this image salvages.
+            SourceError: When the operating system refuses a read.
+        """
+        end = min(start + length, self.size_bytes)
+        result = bytearray(max(0, end - start))
+        for piece in self.read_pieces(start, end, context or self.context()):
+            offset = piece.start - start
+            result[offset : offset + len(piece.data)] = piece.data
+        return bytes(result)
+
+    def close(self) -> None:
+        """Close every file of the chain."""
+        for source in self._sources:
+            source.close()
+
+    def __enter__(self) -> GuestImage:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _tail(extent: Extent, start: int) -> Extent:
+    """The part of an extent from `start` on."""
+    host = extent.host_offset
+    return extent._replace(
+        start=start,
+        length=extent.end - start,
+        host_offset=None if host is None else host + start - extent.start,
+    )
+
+
+def _piece_start(piece: Piece) -> int:
+    return piece.start
+
+
+def _join(left: Extent | None, right: Extent) -> Extent | None:
+    """Both as one extent, or None when they differ in more than their place."""
+    if left is None or left.kind != right.kind or left.depth != right.depth:
+        return None
+    if left.host_offset is None or right.host_offset is None:
+        if left.host_offset is not right.host_offset:
+            return None
+    elif left.host_offset + left.length != right.host_offset:
+        return None
+    return left._replace(length=left.length + right.length)

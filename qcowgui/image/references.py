@@ -1,0 +1,181 @@
+"""The gate: a file that an image refers to is opened only when the user has agreed to it.
+
+The names of backing and data files are under the control of whoever made the image: a crafted one
+may name any file of the host (CVE-2024-4467, CVE-2024-32498). So every such open passes `permit`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, Protocol
+
+from qcowgui.errors import ReferencedFileError
+from qcowgui.image.source import FileSource
+
+ReferenceKind = Literal["backing file", "data file"]
+
+_PROTOCOL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_HINT: Final = (
+    "following references is off; on the command line --allow-backing turns it on, "
+    "--allow-backing=PATH for one file or folder"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A file that an image refers to, before anything was opened.
+
+    Attributes:
+        kind: What the image wants it for.
+        name: The name as stored: untrusted text.
+        image_path: The image that has the reference.
+        path: Where the name leads, or None when it is no plain file name.
+        in_folder: Whether the real path lies in (or below) the image's own folder.
+        note: What the user should know of how the path was found, or an empty string.
+    """
+
+    kind: ReferenceKind
+    name: str
+    image_path: Path
+    path: Path | None
+    in_folder: bool
+    note: str = ""
+
+
+def resolve_reference(kind: ReferenceKind, name: str, image_path: Path) -> Reference:
+    """Where `name` leads, by QEMU's rule: relative to the folder of the image's path as given.
+
+    When nothing is there and the image's path is a symbolic link, the folder of the link's target
+    is tried, and the result says so. Opens nothing.
+    """
+    if not name or "\0" in name or _PROTOCOL.match(name) or len(name) > 1023:
+        return Reference(kind, name, image_path, None, in_folder=False)
+    folder = image_path.parent
+    path = folder / name
+    note = ""
+    if not os.path.lexists(path):
+        real_folder = Path(os.path.realpath(image_path)).parent
+        if real_folder != folder and os.path.lexists(real_folder / name):
+            path = real_folder / name
+            note = "found beside the file that the image's symbolic link leads to"
+    real = Path(os.path.realpath(path))
+    roots = {Path(os.path.realpath(folder)), Path(os.path.realpath(image_path)).parent}
+    return Reference(kind, name, image_path, path, any(map(real.is_relative_to, roots)), note)
+
+
+class Gate(Protocol):
+    """Decides whether a referenced file may be opened."""
+
+    def permit(self, reference: Reference) -> bool:
+        """Whether the user agrees that `reference` is opened."""
+        ...
+
+
+class DenyGate:
+    """Opens nothing: the default."""
+
+    def permit(self, reference: Reference) -> bool:
+        """No."""
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class AllowGate:
+    """Opens what the user allowed.
+
+    Attributes:
+        paths: Files and folders that may be opened, and all below them. Empty: any backing file
+            that is a regular file, and data files of the image's own folder. Block devices, and
+            data files elsewhere, must be named, because converting copies their content.
+    """
+
+    paths: Sequence[Path] = ()
+
+    def permit(self, reference: Reference) -> bool:
+        """Whether the rule above covers `reference`."""
+        if reference.path is None:
+            return False
+        real = Path(os.path.realpath(reference.path))
+        if self.paths:
+            return any(real.is_relative_to(os.path.realpath(path)) for path in self.paths)
+        if reference.kind == "data file" and not reference.in_folder:
+            return False
+        try:
+            return stat.S_ISREG(real.stat().st_mode)
+        except OSError:
+            return True  # opening it will say what is wrong
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.paths))
+
+
+@dataclass(frozen=True, slots=True)
+class AskGate:
+    """Asks a person, by a callable that gets the reference."""
+
+    ask: Callable[[Reference], bool]
+
+    def permit(self, reference: Reference) -> bool:
+        """The person's answer."""
+        return self.ask(reference)
+
+
+@dataclass(frozen=True, slots=True)
+class EitherGate:
+    """Permits what at least one of two gates permits."""
+
+    first: Gate
+    second: Gate
+
+    def permit(self, reference: Reference) -> bool:
+        """Whether one of the two does."""
+        return self.first.permit(reference) or self.second.permit(reference)
+
+
+DENY: Final = DenyGate()
+
+
+def open_reference(reference: Reference, gate: Gate) -> FileSource:
+    """Open a referenced file read-only, if the gate permits it.
+
+    Raises:
+        ReferencedFileError: When the name is no plain file name, when the gate refuses, or when the
+            file is missing or no regular file or block device.
+        SourceError: When the operating system refuses to open it.
+    """
+    kind, name, path = reference.kind, reference.name, reference.path
+    if path is None:
+        raise ReferencedFileError(
+            f"The {kind} {name!r} is not a plain file name; it is not opened",
+            name=name,
+            reason="protocol",
+            hint="protocol and json: names are shown only; write ./ before a name that has a colon",
+        )
+    if not gate.permit(reference):
+        raise ReferencedFileError(
+            f"{reference.image_path} refers to the {kind} {name!r} ({path}), which was not opened",
+            name=name,
+            reason="denied",
+            hint=_HINT,
+        )
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise ReferencedFileError(
+            f"The {kind} {name!r} of {reference.image_path} can't be found: looked at {path} "
+            f"({error.strerror})",
+            name=name,
+            reason="missing",
+        ) from error
+    if not stat.S_ISREG(mode) and not stat.S_ISBLK(mode):
+        raise ReferencedFileError(
+            f"The {kind} {name!r} leads to {path}, which is neither a file nor a block device",
+            name=name,
+            reason="special",
+        )
+    return FileSource(path)
