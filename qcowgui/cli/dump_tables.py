@@ -76,7 +76,8 @@ def l1_word(source: ByteSource, report: ImageReport, l1_index: int) -> int:
     """
     header = report.header
     if l1_index >= header.l1_size:
-        raise UsageError(f"the L1 table has {header.l1_size:,} entries; there is no {l1_index:,}")
+        entries = format_count(header.l1_size, "entry", "entries")
+        raise UsageError(f"the L1 table has {entries}, counted from 0; there is no {l1_index:,}")
     return _word_at(source, header.l1_table_offset + l1_index * ENTRY_BYTES, f"L1[{l1_index}]")
 
 

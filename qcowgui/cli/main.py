@@ -141,11 +141,13 @@ def run(arguments: Sequence[str]) -> int:
     """
     settings = Settings()
     try:
-        result = qcowgui.main(
-            list(arguments), prog_name="qcowgui", standalone_mode=False, obj=settings
-        )
+        # Not click's own main: it would answer Ctrl-C and a broken pipe before this hook can.
+        with qcowgui.make_context("qcowgui", list(arguments), obj=settings) as context:
+            result = qcowgui.invoke(context)
         sys.stdout.flush()
         return result if isinstance(result, int) else ExitCode.GOOD
+    except click.exceptions.Exit as end:
+        return end.exit_code
     except BrokenPipeError:
         _discard_output()
         return ExitCode.FAILED

@@ -1,1 +1,1 @@
-"""One cluster in, one cluster out: the compression types of qcow2, every call bounded."""
+"""One cluster in, one cluster out: deflate and zstd, chosen by the image's compression type."""

@@ -100,7 +100,7 @@ def first_difference(
     counter: Counter | None = None,
     tick: Callable[[], None] | None = None,
 ) -> int | None:
-    """The first guest byte at which the images differ, or None; a shorter one counts as zero-filled.
+    """The first guest byte at which the images differ, or None; a shorter one ends with zeros.
 
     Arguments and errors are those of `compare_images`.
     """

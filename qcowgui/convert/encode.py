@@ -23,14 +23,14 @@ class EncodedBatch:
     """The clusters of one batch that need something written, by target cluster number.
 
     Attributes:
-        index: The batch's number.
+        number: The batch's place in the order.
         end_cluster: The first target cluster behind the batch.
         zero: Clusters that must read as zeros although the backing file may not.
         plain: Clusters stored as they are, with their full content.
         compressed: Clusters with their payload.
     """
 
-    index: int
+    number: int
     end_cluster: int
     zero: list[int] = field(default_factory=list)
     plain: list[tuple[int, Buffer]] = field(default_factory=list)
@@ -92,7 +92,7 @@ def _gather(pieces: Sequence[Piece], position: int, offset: int, cluster_bytes: 
 
 
 def encode_batch(
-    index: int,
+    number: int,
     start: int,
     end: int,
     pieces: Sequence[Piece],
@@ -103,7 +103,7 @@ def encode_batch(
     """Sort the clusters of a batch by how they are stored, compressing them on the way.
 
     Args:
-        index: The batch's number.
+        number: The batch's place in the order.
         start: First guest byte, cluster-aligned.
         end: End (exclusive).
         pieces: The source's bytes.
@@ -112,28 +112,28 @@ def encode_batch(
         base: With a backing file that is kept: its bytes in the same range. Clusters that equal
             it are left to it.
     """
-    batch = EncodedBatch(index, -(-end // cluster_bytes))
+    batch = EncodedBatch(number, -(-end // cluster_bytes))
     clusters = iter_clusters(pieces, start, end, cluster_bytes)
     if base is None:
-        for number, data in clusters:
+        for cluster, data in clusters:
             if data is not None and not is_zero(data):
-                _add(batch, number, data, encoder)
+                _add(batch, cluster, data, encoder)
         return batch
     below = iter_clusters(base, start, end, cluster_bytes)
-    for (number, data), (_, base_data) in zip(clusters, below, strict=True):
+    for (cluster, data), (_, base_data) in zip(clusters, below, strict=True):
         zero = data is None or is_zero(data)
         base_zero = base_data is None or is_zero(base_data)
         if zero:
             if not base_zero:
-                batch.zero.append(number)
+                batch.zero.append(cluster)
         elif data is not None and (base_data is None or memoryview(data) != memoryview(base_data)):
-            _add(batch, number, data, encoder)
+            _add(batch, cluster, data, encoder)
     return batch
 
 
-def _add(batch: EncodedBatch, number: int, data: Buffer, encoder: Encoder | None) -> None:
+def _add(batch: EncodedBatch, cluster: int, data: Buffer, encoder: Encoder | None) -> None:
     payload = encoder.encode(data) if encoder is not None else None
     if payload is None:
-        batch.plain.append((number, data))
+        batch.plain.append((cluster, data))
     else:
-        batch.compressed.append((number, payload))
+        batch.compressed.append((cluster, payload))

@@ -106,7 +106,7 @@ class HostLayout:
     def write_final_blocks(self) -> None:
         """Write the refcount blocks whose clusters will get no more references.
 
-        Called between batches; each block is a cluster of its own, from the front of the free space.
+        Called between batches; each block takes a cluster from the front of the free space.
         """
         per_block = self._geometry.refcounts_per_block
         while self._final_clusters() - self._counted >= per_block:

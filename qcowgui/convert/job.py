@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -196,13 +195,11 @@ class ConvertJob:
         self._start_phase(Phase.CONVERTING, size)
         if self.options.target_format == "raw":
             work = self._raw_worker(source, output)
+            raise_outcome(run(executor, work, self.token, tick=tick))
         else:
-            writer = Qcow2Writer(
-                output, self.options, virtual_bytes=size, workers=executor.threads
-            )
+            writer = Qcow2Writer(output, self.options, virtual_bytes=size, workers=executor.threads)
             work = self._qcow2_worker(source, base, writer)
-        raise_outcome(run(executor, work, self.token, tick=tick))
-        if self.options.target_format == "qcow2":
+            raise_outcome(run(executor, work, self.token, tick=tick))
             writer.finish()
         self._counter.add(size - self._counter.value)
 
@@ -264,7 +261,7 @@ class ConvertJob:
                 if base is not None and base_context is not None:
                     base_pieces = base.read_pieces(batch.start, batch.end, base_context)
                 encoded = encode_batch(
-                    batch.index,
+                    batch.number,
                     batch.start,
                     batch.end,
                     pieces,
@@ -291,7 +288,7 @@ class ConvertJob:
             self._start_phase(Phase.VERIFYING, max(source.size_bytes, written.size_bytes))
             if written.size_bytes != source.size_bytes:
                 raise VerifyError(
-                    f"The result has {written.size_bytes:,} bytes, the source {source.size_bytes:,}",
+                    f"The result has {written.size_bytes:,} bytes, not {source.size_bytes:,}",
                     guest_offset=min(written.size_bytes, source.size_bytes),
                 )
             found = first_difference(
@@ -304,10 +301,8 @@ class ConvertJob:
                 hint="nothing was kept; the storage, or this program, is at fault",
             )
 
-    def _result(
-        self, source: OpenedImage, output: OutputFile, seconds: float
-    ) -> ConvertResult:
-        status = os.stat(output.target)
+    def _result(self, source: OpenedImage, output: OutputFile, seconds: float) -> ConvertResult:
+        status = output.target.stat()
         blocks = getattr(status, "st_blocks", None)
         losses = tuple(source.losses.ranges()) if source.losses is not None else ()
         return ConvertResult(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from qcowgui.codec.registry import LEVELS, WINDOWS, CompressionType, Window
+from qcowgui.codec.registry import CompressionType, Window, level_range
 from qcowgui.errors import OptionsError
 from qcowgui.format import limits
 from qcowgui.units import KIB, MIB, SECTOR_BYTES, format_size
@@ -48,7 +48,7 @@ class ConvertOptions:
         backing_file: Backing file that a qcow2 target keeps, as its name will be stored; None
             flattens the chain.
         backing_format: The backing file's format; needed with `backing_file`.
-        sparse_bytes: Zeros of this length, aligned to it, become holes in a raw target; 0 writes all.
+        sparse_bytes: Zeros of this length and alignment become holes in a raw target; 0: none do.
         threads: Workers, or None for one a core.
         verify: Whether the result is read again and compared with the source.
         salvage: Whether unreadable ranges are written as zeros and listed.
@@ -105,7 +105,7 @@ class ConvertOptions:
         _one_of("target format", self.target_format, ("raw", "qcow2"))
         _one_of("compression", self.compression, ("none", "zlib", "zstd"))
         _one_of("compat", self.compat, ("0.10", "1.1"))
-        _one_of("window", self.window, WINDOWS)
+        _one_of("window", self.window, ("4k", "32k"))
         if self.target_format == "raw":
             only_qcow2 = {
                 "compression": self.compression != "none",
@@ -128,24 +128,18 @@ class ConvertOptions:
                     hint="choose zlib or zstd (on the command line -c, or -o compression_type=…)",
                 )
             return
-        if self.level is not None:
-            levels = LEVELS[kind]
-            highest = 9 if kind is CompressionType.ZLIB and self.window == "4k" else levels.highest
-            if not levels.lowest <= self.level <= highest:
-                raise OptionsError(
-                    f"Level {self.level} does not exist for {self.compression} with this window; "
-                    f"{levels.lowest} to {highest} do"
-                )
-        if kind is CompressionType.ZSTD and self.window == "4k":
-            raise OptionsError("The window can be chosen for zlib only")
+        levels = level_range(kind, self.window)
+        if self.level is not None and not levels.lowest <= self.level <= levels.highest:
+            raise OptionsError(
+                f"{self.compression} has no level {self.level} with a window of {self.window}",
+                hint=f"{levels.lowest} to {levels.highest} exist",
+            )
 
     def _check_numbers(self) -> None:
         if self.threads is not None and not 1 <= self.threads <= 256:
             raise OptionsError(f"{self.threads} threads are not possible; 1 to 256 are")
         sparse = self.sparse_bytes
-        if sparse and (
-            sparse % SECTOR_BYTES or sparse & (sparse - 1) or sparse > MAX_SPARSE_BYTES
-        ):
+        if sparse and (sparse % SECTOR_BYTES or sparse & (sparse - 1) or sparse > MAX_SPARSE_BYTES):
             raise OptionsError(
                 f"The sparse threshold {sparse} is not possible; 0 or a power of two from 512 to "
                 f"{format_size(MAX_SPARSE_BYTES)} is"
@@ -191,6 +185,4 @@ class ConvertOptions:
 
 def _one_of(what: str, value: str, allowed: Sequence[str]) -> None:
     if value not in allowed:
-        raise OptionsError(
-            f"The {what} {value!r} does not exist; {', '.join(allowed)} do"
-        )
+        raise OptionsError(f"The {what} {value!r} does not exist; {', '.join(allowed)} do")

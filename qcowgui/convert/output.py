@@ -1,4 +1,4 @@
-"""The file a conversion writes: it appears whole or not at all, and never by accident over another."""
+"""The file a conversion writes: it appears whole or not at all, and replaces none by accident."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import stat
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from qcowgui.errors import OutputError
 from qcowgui.image.source import Identity
@@ -192,7 +192,7 @@ class OutputFile:
         if not self._committed:
             self.path.unlink(missing_ok=True)
 
-    def __enter__(self) -> OutputFile:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -230,8 +230,8 @@ def check_target(target: Path, *, overwrite: bool) -> Path:
         ) from error
     if not stat.S_ISREG(mode):
         raise OutputError(
-            f"{target} is no regular file, and the target must be one: it is written at many places "
-            "and then moved into place",
+            f"{target} is no regular file, as a target must be: it is written at many places and "
+            "then moved into place",
             path=str(target),
             hint="for a block device or a pipe use qemu-img, or convert to a file first",
         )

@@ -1,7 +1,8 @@
-"""Which guest ranges a conversion has to look at: batches, in guest order, and the bytes skipped."""
+"""Which guest ranges a conversion looks at: batches in guest order, and the bytes skipped."""
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -15,13 +16,13 @@ class Batch(NamedTuple):
     """A guest range that one worker handles at a time.
 
     Attributes:
-        index: Its number, without gaps.
+        number: Its place in the order, without gaps.
         start: First guest byte.
         end: End (exclusive).
         skipped_bytes: Guest bytes before it, since the last batch, that need no work.
     """
 
-    index: int
+    number: int
     start: int
     end: int
     skipped_bytes: int
@@ -33,7 +34,7 @@ def is_stored(extent: Extent) -> bool:
 
 
 def is_own(extent: Extent) -> bool:
-    """Whether the image's own layer decides an extent: what an overlay has beyond its backing file."""
+    """Whether the image's own layer decides an extent, not its backing file."""
     return extent.depth == 0 and extent.kind is not ExtentKind.UNALLOCATED
 
 
@@ -55,9 +56,7 @@ def merge_ranges(
     left: Iterator[tuple[int, int]], right: Iterator[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
     """Both sequences of ranges as one, in order of their starts; the ranges may overlap."""
-    from heapq import merge
-
-    yield from merge(left, right)
+    yield from heapq.merge(left, right)
 
 
 def iter_batches(
@@ -74,13 +73,13 @@ def iter_batches(
     for the caller to count.
     """
     done = 0
-    index = 0
+    number = 0
     for start, end in ranges:
         cell = max(start - start % batch_bytes, done)
         stop = min(end, size_bytes)
         while cell < stop:
             cell_end = min((cell // batch_bytes + 1) * batch_bytes, size_bytes)
-            yield Batch(index, cell, cell_end, cell - done)
+            yield Batch(number, cell, cell_end, cell - done)
             done = cell_end
             cell = cell_end
-            index += 1
+            number += 1

@@ -49,9 +49,7 @@ class Qcow2Writer:
         self._output = output
         self._options = options
         self._virtual_bytes = virtual_bytes
-        self.geometry = Geometry(
-            options.cluster_bits, options.extended_l2, options.refcount_order
-        )
+        self.geometry = Geometry(options.cluster_bits, options.extended_l2, options.refcount_order)
         self._version_2 = options.compat == "0.10"
         self._layout = HostLayout(self.geometry, output.write_at)
         self._layout.allocate_clusters(1)
@@ -81,14 +79,14 @@ class Qcow2Writer:
             OutputError: When the file can't be written.
         """
         with self._turn:
-            first = batch.index == self._next_batch
+            first = batch.number == self._next_batch
         if not first:
             batch.detach()
         with self._turn:
-            while batch.index > self._next_batch + self._max_waiting:
+            while batch.number > self._next_batch + self._max_waiting:
                 self._turn.wait(_POLL_SECONDS)
                 token.raise_if_cancelled()
-            self._waiting[batch.index] = batch
+            self._waiting[batch.number] = batch
             placed = self._place_ready()
         for writes in placed:
             self._write_data(writes)
@@ -137,7 +135,7 @@ class Qcow2Writer:
         return READS_ZERO, 0
 
     def _subclusters(self, data: Buffer) -> int:
-        """The subcluster bitmap of a plain cluster: those that are all zero need no data. Spec: 1.8"""
+        """The subcluster bitmap of a plain cluster: all-zero ones need no data. Spec: 1.8"""
         if not self.geometry.extended_l2:
             return 0
         size = self.geometry.subcluster_bytes

@@ -1,4 +1,4 @@
-"""Writes a raw target: workers write at their own offsets, and leave holes where there are zeros."""
+"""Writes a raw target: workers write at their own offsets and leave holes for zeros."""
 
 from __future__ import annotations
 

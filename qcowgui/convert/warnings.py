@@ -1,4 +1,4 @@
-"""What a user should know about a conversion: what is not carried over, and who can't read the result."""
+"""What a user should know of a conversion: what is not carried over, who can't read it."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from qcowgui.format.bitmaps import (
     BitmapEntry,
     bitmap_table_entries_needed,
 )
-from qcowgui.format.finding import Finding, Severity
+from qcowgui.format.finding import Finding, Refusal, Severity
 from qcowgui.format.text import decode_name
 from qcowgui.units import align_up, format_size
 

@@ -40,9 +40,6 @@ EXTENSION_NAMES: Final[dict[int, str]] = {
 }
 
 _HEADER_BYTES: Final = 8
-_NON_STANDARD: Final = frozenset(
-    {ExtensionType.CROSVM_BACKING_FORMAT, ExtensionType.LEGACY_COMPRESSION}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,78 +84,96 @@ def parse_extensions(data: bytes, *, start: int, end: int) -> tuple[list[Extensi
     extensions: list[Extension] = []
     findings: list[Finding] = []
     offset = start
-    while True:
-        if offset >= end:
-            # The area is used up; the spec accepts that instead of an end marker.
+    # An area that is used up needs no end marker.
+    while offset < end:
+        problem = _head_problem(data, offset, end, len(extensions))
+        if problem:
+            findings.append(problem)
             break
-        if offset + _HEADER_BYTES > end:
-            findings.append(
-                _finding(
-                    "extension-unterminated",
-                    Severity.CORRUPTION,
-                    f"The {end - offset} bytes left at {format_offset(offset)} are too few for "
-                    "another header extension or an end marker.",
-                    offset,
-                    refusal=Refusal.QEMU,
-                )
-            )
-            break
-        if offset + _HEADER_BYTES > len(data):
-            findings.append(
-                _finding(
-                    "extension-truncated",
-                    Severity.CORRUPTION,
-                    f"The file ends at {format_offset(len(data))}, inside the header extensions.",
-                    offset,
-                )
-            )
-            break
-        if len(extensions) >= limits.MAX_EXTENSIONS:
-            findings.append(
-                _finding(
-                    "extension-count",
-                    Severity.SUSPICIOUS,
-                    f"Only the first {limits.MAX_EXTENSIONS:,} header extensions were read.",
-                    offset,
-                )
-            )
-            break
-        kind = int.from_bytes(data[offset : offset + 4], "big")
-        length = int.from_bytes(data[offset + 4 : offset + 8], "big")
-        if kind == ExtensionType.END:
-            if length:
-                findings.append(
-                    _finding(
-                        "extension-length",
-                        Severity.SUSPICIOUS,
-                        f"The end marker of the header extensions claims {length} bytes.",
-                        offset,
-                        raw=length,
-                    )
-                )
-            break
-        body = offset + _HEADER_BYTES
-        # Padding counts from the extension's start, which header_length may have left unaligned.
-        data_end, next_offset = min(body + length, end), min(body + align_up(length, 8), end)
-        extensions.append(
-            Extension(kind, offset, length, data[body:data_end], data[data_end:next_offset])
-        )
-        if body + length > end:
-            findings.append(
-                _finding(
-                    "extension-overlong",
-                    Severity.CORRUPTION,
-                    f"Header extension {format_hex(kind, 32)} at {format_offset(offset)} claims "
-                    f"{length:,} bytes; {end - body:,} are left.",
-                    offset,
-                    raw=length,
-                    refusal=Refusal.QEMU,
-                )
-            )
+        extension, next_offset = _parse_extension(data, offset, end)
+        is_end = extension.type == ExtensionType.END
+        problem = _length_problem(extension, len(data), end)
+        if problem:
+            findings.append(problem)
+        if not is_end:
+            extensions.append(extension)
+        if problem or is_end:
             break
         offset = next_offset
-    findings += _check_each(extensions)
-    return extensions, findings
+    return extensions, [*findings, *_check_each(extensions)]
+
+
+def _parse_extension(data: bytes, offset: int, end: int) -> tuple[Extension, int]:
+    """The extension whose head is at `offset`, and where the next one starts, `end` at most."""
+    body = offset + _HEADER_BYTES
+    kind = int.from_bytes(data[offset : offset + 4], "big")
+    length = int.from_bytes(data[offset + 4 : body], "big")
+    # Padding counts from the extension's start, which header_length may have left unaligned.
+    data_end, next_offset = min(body + length, end), min(body + align_up(length, 8), end)
+    return Extension(
+        kind, offset, length, data[body:data_end], data[data_end:next_offset]
+    ), next_offset
+
+
+def _head_problem(data: bytes, offset: int, end: int, count: int) -> Finding | None:
+    """Why no further extension can be read at `offset`."""
+    if offset + _HEADER_BYTES > end:
+        return _finding(
+            "extension-unterminated",
+            Severity.CORRUPTION,
+            f"The {end - offset} bytes left at {format_offset(offset)} are too few for another "
+            "header extension or an end marker.",
+            offset,
+            refusal=Refusal.QEMU,
+        )
+    if offset + _HEADER_BYTES > len(data):
+        return _finding(
+            "extension-truncated",
+            Severity.CORRUPTION,
+            f"The file ends at {format_offset(len(data))}, inside the header extensions.",
+            offset,
+        )
+    if count >= limits.MAX_EXTENSIONS:
+        return _finding(
+            "extension-count",
+            Severity.SUSPICIOUS,
+            f"Only the first {limits.MAX_EXTENSIONS:,} header extensions were read.",
+            offset,
+        )
+    return None
+
+
+def _length_problem(extension: Extension, file_end: int, end: int) -> Finding | None:
+    """What is wrong with the length that an extension claims, so that nothing after it counts."""
+    kind, offset, length = extension.type, extension.offset, extension.length
+    body = offset + _HEADER_BYTES
+    if body + length > end:
+        return _finding(
+            "extension-overlong",
+            Severity.CORRUPTION,
+            f"Header extension {format_hex(kind, 32)} at {format_offset(offset)} claims "
+            f"{length:,} bytes; {end - body:,} are left.",
+            offset,
+            raw=length,
+            refusal=Refusal.QEMU,
+        )
+    if kind == ExtensionType.END and length:
+        return _finding(
+            "extension-length",
+            Severity.SUSPICIOUS,
+            f"The end marker of the header extensions claims {length} bytes.",
+            offset,
+            raw=length,
+        )
+    if body + length > file_end:
+        return _finding(
+            "extension-truncated",
+            Severity.CORRUPTION,
+            f"The file ends at {format_offset(file_end)}, inside header extension "
+            f"{format_hex(kind, 32)}.",
+            offset,
+        )
+    return None
 
 
 def _check_each(extensions: list[Extension]) -> Iterator[Finding]:
@@ -200,25 +215,27 @@ def _check_kind(extension: Extension) -> Iterator[Finding]:
             "The image has the compression extension that was proposed in 2017 and never adopted.",
             offset,
         )
-    elif kind not in EXTENSION_NAMES or kind == ExtensionType.CLB3:
+    elif kind == ExtensionType.CLB3 or kind not in EXTENSION_NAMES:
         yield _finding(
             "extension-unknown",
             Severity.INFO,
-            f"Header extension {format_hex(kind, 32)} with {extension.length:,} bytes is not known; "
+            f"Header extension {format_hex(kind, 32)} with {extension.length:,} bytes is unknown; "
             "it is kept.",
             offset,
             raw=kind,
         )
-    elif kind == ExtensionType.BACKING_FORMAT:
-        if extension.length > limits.MAX_BACKING_FORMAT_BYTES:
-            yield _finding(
-                "backing-format-length",
-                Severity.CORRUPTION,
-                f"The backing format name has {extension.length} bytes; QEMU accepts 15.",
-                offset,
-                raw=extension.length,
-                refusal=Refusal.QEMU,
-            )
+    elif (
+        kind == ExtensionType.BACKING_FORMAT and extension.length > limits.MAX_BACKING_FORMAT_BYTES
+    ):
+        yield _finding(
+            "backing-format-length",
+            Severity.CORRUPTION,
+            f"The backing format name has {extension.length} bytes; QEMU accepts "
+            f"{limits.MAX_BACKING_FORMAT_BYTES}.",
+            offset,
+            raw=extension.length,
+            refusal=Refusal.QEMU,
+        )
 
 
 def first_of(extensions: list[Extension], *kinds: ExtensionType) -> Extension | None:

@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from qcowgui.format import features, fields, limits
-from qcowgui.format.features import Autoclear, FeatureClass, FeatureNames, Incompatible
-from qcowgui.format.finding import Finding, Refusal, Severity
-from qcowgui.format.geometry import ENTRY_BYTES, Geometry, cluster_bits_valid
-from qcowgui.units import SECTOR_BYTES, format_offset, format_size
+from qcowgui.format import fields, limits
+from qcowgui.format.features import Autoclear, Incompatible
+from qcowgui.format.geometry import Geometry, cluster_bits_valid
 
 MAGIC: Final = 0x514649FB
 MAGIC_BYTES: Final = MAGIC.to_bytes(4, "big")

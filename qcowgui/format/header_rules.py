@@ -22,9 +22,10 @@ def check_header(header: Header, *, available_bytes: int) -> list[Finding]:
         available_bytes: The file's length.
     """
     findings = list(_check_shape(header, available_bytes))
+    if cluster_bits_valid(header.cluster_bits):
+        findings += _check_backing_name(header, 1 << header.cluster_bits)
     geometry = header.geometry
     if geometry is not None:
-        findings += _check_backing_name(header, geometry)
         findings += _check_virtual_size(header, geometry)
         findings += _check_tables(header, geometry, available_bytes)
     return findings
@@ -118,11 +119,10 @@ def _check_length(header: Header) -> Iterator[Finding]:
         )
 
 
-def _check_backing_name(header: Header, geometry: Geometry) -> Iterator[Finding]:
+def _check_backing_name(header: Header, cluster_bytes: int) -> Iterator[Finding]:
     offset, length = header.backing_file_offset, header.backing_file_size
     if not offset:
         return
-    cluster_bytes = geometry.cluster_bytes
     inside_header = header.end <= cluster_bytes and offset < header.end
     if offset > cluster_bytes or inside_header:
         yield field_finding(

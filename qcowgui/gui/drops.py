@@ -32,8 +32,9 @@ def sort_urls(urls: Sequence[QUrl]) -> Dropped:
     for url in urls:
         if not url.isLocalFile():
             refusals.append(
-                translate("drops", "{url} is not on this computer: save it first, then open the file.")
-                .format(url=url.toDisplayString())
+                translate(
+                    "drops", "{url} is not on this computer: save it first, then open the file."
+                ).format(url=url.toDisplayString())
             )
             continue
         path = Path(url.toLocalFile())

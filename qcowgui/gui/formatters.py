@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from PySide6.QtCore import QCoreApplication
 
-from qcowgui.format.features import FEATURES, FeatureClass, FeatureNames, feature_name
+from qcowgui.format.features import FeatureClass, FeatureNames, feature_name
 from qcowgui.format.fields import FieldKind, FieldValue
 from qcowgui.format.finding import Finding, Refusal, Severity
 from qcowgui.format.geometry import cluster_bits_valid
@@ -57,11 +57,13 @@ class Column:
         title: Its heading.
         monospaced: Whether digits should stand below digits.
         right: Whether its cells are aligned to the right.
+        quiet: Whether it only explains the others.
     """
 
     title: str
     monospaced: bool = False
     right: bool = False
+    quiet: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,11 @@ class Row:
     tone: Tone = Tone.NORMAL
     detail: str = ""
     sort_keys: tuple[SortKey, ...] = ()
+
+    @property
+    def host_bytes(self) -> int:
+        """How many bytes of the file the row shows."""
+        return (self.host_end or 0) - (self.host_start or 0)
 
     def covers(self, host_offset: int) -> bool:
         """Whether the row shows the byte at `host_offset`."""
@@ -122,7 +129,7 @@ def field_columns() -> tuple[Column, ...]:
         Column(translate("formatters", "Offset"), monospaced=True, right=True),
         Column(translate("formatters", "Raw hex"), monospaced=True),
         Column(translate("formatters", "Value")),
-        Column(translate("formatters", "Meaning")),
+        Column(translate("formatters", "Meaning"), quiet=True),
     )
 
 
@@ -231,11 +238,6 @@ def flags_text(field_name: str, word: int, names: FeatureNames) -> str:
     return ", ".join(feature_name(feature_class, bit, names) for bit in set_bits)
 
 
-def feature_is_known(feature_class: int, bit: int) -> bool:
-    """Whether the format defines the bit."""
-    return (feature_class, bit) in FEATURES
-
-
 def severity_text(severity: Severity) -> str:
     """The severity's word."""
     return {
@@ -317,7 +319,7 @@ def findings_table(findings: Sequence[Finding]) -> Table:
             Column(translate("formatters", "Severity")),
             Column(translate("formatters", "What")),
             Column(translate("formatters", "Where")),
-            Column(translate("formatters", "Code"), monospaced=True),
+            Column(translate("formatters", "Code"), monospaced=True, quiet=True),
         ),
         tuple(rows),
         sortable=True,
@@ -328,7 +330,7 @@ def findings_summary(findings: Sequence[Finding]) -> tuple[str, Tone]:
     """The words of the health badge, and how they look; they claim no more than was looked at."""
     if not findings:
         return translate("formatters", "No findings when opening"), Tone.NORMAL
-    counts = {severity: 0 for severity in sorted(Severity, reverse=True)}
+    counts = dict.fromkeys(sorted(Severity, reverse=True), 0)
     for finding in findings:
         counts[finding.severity] += finding.count
     nouns = {

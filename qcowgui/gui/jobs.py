@@ -236,7 +236,8 @@ class JobController(QObject):
 
     def _finished(self, outcome: Outcome, result: ConvertResult | None) -> None:
         running = self._running
-        assert running is not None
+        if running is None:
+            raise RuntimeError("a conversion has finished that was never started")
         self._running = None
         running.executor.close()  # run() has returned, so no worker is left to wait for
         job = running.job

@@ -100,7 +100,7 @@ class Session(QObject):
         self, path: str | os.PathLike[str], runner: BackgroundRunner, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self.path = Path(os.path.abspath(path))
+        self.path = Path(path).absolute()
         self.state = SessionState.LOADING
         self.inspected: Inspected | None = None
         self.error: QcowError | None = None

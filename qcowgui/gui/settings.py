@@ -1,9 +1,10 @@
-"""What the window remembers. Whatever is in the settings file, reading it gives something usable."""
+"""What the window remembers. Whatever the settings file holds, reading gives something usable."""
 
 from __future__ import annotations
 
 import os
 from enum import Enum
+from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
@@ -23,8 +24,28 @@ class ColourScheme(Enum):
     DARK = "dark"
 
 
+class _Forgetful:
+    """The part of QSettings that is used here, in memory."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, object] = {}
+
+    def value(self, key: str) -> object:
+        """The value of `key`, or None."""
+        return self._values.get(key)
+
+    def setValue(self, key: str, value: object) -> None:
+        """Keep `value`."""
+        self._values[key] = value
+
+    def remove(self, group: str) -> None:
+        """Forget `group` and what is in it."""
+        for key in [key for key in self._values if key.split("/")[0] == group]:
+            del self._values[key]
+
+
 class Settings(QObject):
-    """The user's settings, typed.
+    """The user's settings, typed; or, with `remember` off, settings that end with this object.
 
     Signals:
         recent_files_changed: The list of recent files is another.
@@ -32,9 +53,11 @@ class Settings(QObject):
 
     recent_files_changed = Signal()
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None, *, remember: bool = True) -> None:
         super().__init__(parent)
-        self._store = QSettings("qcowgui", "qcowgui")
+        self._store: QSettings | _Forgetful = (
+            QSettings("qcowgui", "qcowgui") if remember else _Forgetful()
+        )
 
     @property
     def recent_files(self) -> list[str]:
@@ -46,7 +69,7 @@ class Settings(QObject):
 
     def add_recent_file(self, path: str | os.PathLike[str]) -> None:
         """Put `path` at the front of the recent files."""
-        absolute = os.path.abspath(path)
+        absolute = str(Path(path).absolute())
         others = [item for item in self.recent_files if item != absolute]
         self._set_recent([absolute, *others][:MAX_RECENT_FILES])
 

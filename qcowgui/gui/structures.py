@@ -11,13 +11,14 @@ from typing import Final
 from PySide6.QtCore import QCoreApplication
 
 from qcowgui.format import fields, limits
-from qcowgui.format.bitmaps import BitmapEntry
+from qcowgui.format.bitmaps import TYPE_DIRTY_TRACKING, BitmapEntry
 from qcowgui.format.encryption import LuksHeader
 from qcowgui.format.extensions import Extension, ExtensionType
-from qcowgui.format.features import FeatureClass, FeatureNames, feature_name
+from qcowgui.format.features import FeatureClass, feature_name
 from qcowgui.format.finding import Finding
 from qcowgui.format.header import CRYPT_METHODS
-from qcowgui.format.snapshots import Snapshot, decode_name
+from qcowgui.format.snapshots import Snapshot
+from qcowgui.format.text import decode_name
 from qcowgui.gui.formatters import (
     FLAG_WORDS,
     NOTHING,
@@ -114,12 +115,8 @@ def locate(structures: Sequence[Structure], finding: Finding) -> Selection | Non
     best: tuple[int, Selection] | None = None
     for structure in structures:
         for index, row in enumerate(structure.table.rows):
-            if row.covers(finding.host_offset):
-                assert row.host_start is not None
-                assert row.host_end is not None
-                width = row.host_end - row.host_start
-                if best is None or width < best[0]:
-                    best = width, Selection(structure.key, index)
+            if row.covers(finding.host_offset) and (best is None or row.host_bytes < best[0]):
+                best = row.host_bytes, Selection(structure.key, index)
     return best[1] if best else None
 
 
@@ -128,7 +125,8 @@ def _iter_structures(
 ) -> Iterator[Structure]:
     key = StructureKey
     title = _titles()
-    yield Structure(key.HEADER, title[key.HEADER], f"v{report.header.version}", header_table(report))
+    note = f"v{report.header.version}"
+    yield Structure(key.HEADER, title[key.HEADER], note, header_table(report))
     if report.features:
         set_count = sum(feature.is_set for feature in report.features)
         note = translate("structures", "{count} set").format(count=set_count) if set_count else ""
@@ -200,9 +198,8 @@ def features_table(report: ImageReport) -> Table:
     for feature in report.features:
         name = _FEATURE_FIELDS[feature.feature_class]
         field = fields.field_named(fields.HEADER_FIELDS, name)
-        if feature.is_set:
-            tone = Tone.NORMAL if feature.known else Tone.WARNING
-        else:
+        tone = Tone.NORMAL if feature.known else Tone.WARNING
+        if not feature.is_set:
             tone = Tone.MUTED
         rows.append(
             Row(
@@ -225,7 +222,7 @@ def extensions_table(report: ImageReport) -> Table:
     rows: list[Row] = []
     for extension in report.extensions:
         rows.append(_extension_row(extension))
-        rows += _extension_content(extension, report.feature_names)
+        rows += _extension_content(extension)
     return Table(field_columns(), tuple(rows))
 
 
@@ -263,10 +260,10 @@ _FIELD_TYPES: Final = {
 }
 
 
-def _extension_content(extension: Extension, names: FeatureNames) -> Iterator[Row]:
+def _extension_content(extension: Extension) -> Iterator[Row]:
     base = extension.offset + _HEAD_BYTES
     if extension.type == ExtensionType.FEATURE_NAMES:
-        yield from _feature_name_rows(extension, names)
+        yield from _feature_name_rows(extension)
         return
     for kind, table in _FIELD_TYPES.items():
         if extension.type == kind:
@@ -293,7 +290,7 @@ def _extension_content(extension: Extension, names: FeatureNames) -> Iterator[Ro
         yield Row(("    …", NOTHING, NOTHING, more, ""), tone=Tone.MUTED)
 
 
-def _feature_name_rows(extension: Extension, names: FeatureNames) -> Iterator[Row]:
+def _feature_name_rows(extension: Extension) -> Iterator[Row]:
     entry_bytes = limits.FEATURE_NAME_ENTRY_BYTES
     base = extension.offset + _HEAD_BYTES
     for start in range(0, len(extension.data) - entry_bytes + 1, entry_bytes):
@@ -393,7 +390,7 @@ def bitmaps_table(bitmaps: Sequence[BitmapEntry]) -> Table:
                     found.name,
                     format_size(granularity) if granularity else f"2^{found.granularity_bits}",
                     _bitmap_state(found),
-                    translate("structures", "dirty tracking") if found.type == 1 else f"{found.type}",
+                    _bitmap_type(found),
                     format_offset(found.bitmap_table_offset),
                     f"{found.bitmap_table_size:,}",
                     format_offset(found.entry_offset),
@@ -415,6 +412,12 @@ def bitmaps_table(bitmaps: Sequence[BitmapEntry]) -> Table:
     return Table(columns, tuple(rows), sortable=True)
 
 
+def _bitmap_type(bitmap: BitmapEntry) -> str:
+    if bitmap.type == TYPE_DIRTY_TRACKING:
+        return translate("structures", "dirty tracking")
+    return f"{bitmap.type}"
+
+
 def _bitmap_state(bitmap: BitmapEntry) -> str:
     words = []
     if bitmap.in_use:
@@ -432,7 +435,7 @@ def encryption_table(report: ImageReport) -> Table:
     columns = (
         Column(translate("structures", "Field")),
         Column(translate("structures", "Value")),
-        Column(translate("structures", "Meaning")),
+        Column(translate("structures", "Meaning"), quiet=True),
     )
     method = report.header.crypt_method
     field = fields.field_named(fields.HEADER_FIELDS, "crypt_method")

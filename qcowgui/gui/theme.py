@@ -24,6 +24,7 @@ class Colours:
         raised: Buttons, table headings.
         hover: A raised thing below the pointer.
         line: Borders.
+        scroll: The handle of a scroll bar.
         text: Text.
         muted: Text that steps back; 4.5:1 on window and panel all the same.
         accent: What is selected or leads on.
@@ -37,6 +38,7 @@ class Colours:
     raised: str
     hover: str
     line: str
+    scroll: str
     text: str
     muted: str
     accent: str
@@ -55,6 +57,7 @@ LIGHT: Final = Colours(
     raised="#ffffff",
     hover="#e9eef3",
     line="#d5dbe1",
+    scroll="#c0c8d0",
     text="#1b2026",
     muted="#59636e",
     accent="#1769aa",
@@ -72,6 +75,7 @@ DARK: Final = Colours(
     raised="#262b31",
     hover="#303740",
     line="#2f353c",
+    scroll="#454d57",
     text="#e4e8ec",
     muted="#98a2ad",
     accent="#4a9eff",
@@ -129,7 +133,9 @@ class Theme(QObject):
 
     changed = Signal()
 
-    def __init__(self, app: QApplication, settings: Settings, parent: QObject | None = None) -> None:
+    def __init__(
+        self, app: QApplication, settings: Settings, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._app = app
         self._settings = settings
@@ -231,12 +237,12 @@ def _palette(colours: Colours) -> QPalette:
 
 
 def _style_sheet(c: Colours) -> str:
-    """What a palette can't say. Sizes in px are device-independent; fonts are left to the system."""
+    """What a palette can't say. Its px are device-independent; fonts are the system's."""
     return f"""
-QToolBar {{ background: {c.window}; border: 0; border-bottom: 1px solid {c.line};
-    padding: 6px 8px; spacing: 6px; }}
+QToolBar {{ background: {c.window}; border: 0; padding: 2px 8px 6px 8px; spacing: 6px; }}
 QToolBar QToolButton, QPushButton {{ background: {c.raised}; border: 1px solid {c.line};
     border-radius: 6px; padding: 5px 12px; }}
+QToolBar QToolButton {{ padding: 4px 10px; }}
 QToolBar QToolButton:hover, QPushButton:hover {{ background: {c.hover}; }}
 QToolBar QToolButton:disabled, QPushButton:disabled {{ color: {c.muted}; background: {c.window}; }}
 QToolBar QToolButton:focus, QPushButton:focus {{ border-color: {c.accent}; }}
@@ -261,13 +267,24 @@ QTreeView::item:hover:!selected, QListView::item:hover:!selected {{ background: 
 QHeaderView {{ background: {c.panel}; border: 0; border-top-left-radius: 6px;
     border-top-right-radius: 6px; }}
 QHeaderView::section {{ background: {c.panel}; color: {c.muted}; border: 0;
-    border-bottom: 1px solid {c.line}; padding: 6px 8px; font-weight: 600; }}
+    border-bottom: 1px solid {c.line}; padding: 6px 11px; font-weight: 600; }}
 QTabBar {{ background: {c.window}; }}
 QTabBar::tab {{ background: transparent; color: {c.muted}; border: 0;
     border-bottom: 2px solid transparent; padding: 8px 14px; }}
 QTabBar::tab:selected {{ color: {c.text}; border-bottom: 2px solid {c.accent}; }}
 QTabBar::tab:hover:!selected {{ color: {c.text}; background: {c.hover}; }}
 QTabWidget::pane {{ border: 0; border-top: 1px solid {c.line}; }}
+QTabBar QToolButton {{ background: transparent; border: 0; border-radius: 4px; padding: 2px; }}
+QTabBar QToolButton:hover, QTabBar QToolButton:focus {{ background: {c.hover}; }}
+QScrollBar {{ background: transparent; border: 0; margin: 0; }}
+QScrollBar:vertical {{ width: 12px; }}
+QScrollBar:horizontal {{ height: 12px; }}
+QScrollBar::handle {{ background: {c.scroll}; border-radius: 3px; margin: 3px; min-height: 28px;
+    min-width: 28px; }}
+QScrollBar::handle:hover {{ background: {c.muted}; }}
+QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
+QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
+QAbstractScrollArea::corner {{ background: transparent; border: 0; }}
 QDockWidget {{ color: {c.muted}; font-weight: 600; }}
 QDockWidget::title {{ background: {c.window}; border-top: 1px solid {c.line};
     padding: 6px 12px; text-align: left; }}

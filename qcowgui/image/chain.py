@@ -8,8 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from qcowgui.errors import CorruptError, ImageError, NotQcow2Error, ReferencedFileError, UnsupportedError
+from qcowgui.codec.registry import CompressionType
+from qcowgui.errors import (
+    CorruptError,
+    ImageError,
+    NotQcow2Error,
+    ReferencedFileError,
+    UnsupportedError,
+)
 from qcowgui.format import limits
+from qcowgui.format.geometry import Geometry
 from qcowgui.format.header import CRYPT_METHODS, MAGIC_BYTES
 from qcowgui.format.snapshots import Snapshot
 from qcowgui.image.identify import identify
@@ -190,9 +198,7 @@ class _ChainOpener:
         if source.identity is not None:
             self._seen[source.identity] = source.name
 
-    def _add_raw(
-        self, source: FileSource, reference: Reference | None, *, guessed: bool
-    ) -> None:
+    def _add_raw(self, source: FileSource, reference: Reference | None, *, guessed: bool) -> None:
         layer = RawLayer(source)
         self._layers.append(layer)
         self._chain.append(
@@ -217,10 +223,8 @@ class _ChainOpener:
         guessed: bool,
     ) -> ImageReport:
         report = inspect_source(source)
-        require_mappable(report)
+        geometry = require_mappable(report)
         header = report.header
-        geometry = header.geometry
-        assert geometry is not None  # or the report would refuse
         if header.crypt_method:
             raise UnsupportedError(
                 f"the guest data is encrypted ({CRYPT_METHODS[header.crypt_method]}), and this "
@@ -245,7 +249,7 @@ class _ChainOpener:
             has_data_file=header.has_data_file,
         )
         layer = Qcow2Layer(
-            source, data_source, mapping, compression_type=header.compression_type
+            source, data_source, mapping, compression_type=CompressionType(header.compression_type)
         )
         self._layers.append(layer)
         self._chain.append(
@@ -276,16 +280,17 @@ def backing_reference(report: ImageReport, path: Path) -> Reference | None:
     return resolve_reference("backing file", os.fsdecode(report.backing_name_raw), path)
 
 
-def require_mappable(report: ImageReport) -> None:
-    """Raise when no honest reader could present the image's guest data.
+def require_mappable(report: ImageReport) -> Geometry:
+    """The image's geometry, when an honest reader can present its guest data.
 
     Raises:
         UnsupportedError: For a feature, a version or a compression type that is not known.
         CorruptError: For a header that contradicts the format.
     """
     refusals = report.mapping_refusals
-    if not refusals:
-        return
+    geometry = report.header.geometry
+    if geometry is not None and not refusals:
+        return geometry
     message = " ".join(found.message for found in refusals).rstrip(".")
     if refusals[0].code in _UNSUPPORTED_CODES:
         raise UnsupportedError(message, path=report.name)

@@ -6,9 +6,7 @@ two answers: the report says by itself whether, and why, QEMU would refuse the i
 
 from __future__ import annotations
 
-import itertools
 import os
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from qcowgui.errors import NotQcow2Error
@@ -27,13 +25,17 @@ from qcowgui.format.encryption import (
     parse_luks_header,
 )
 from qcowgui.format.extensions import Extension, ExtensionType, first_of, parse_extensions
+from qcowgui.format.feature_rules import check_features
 from qcowgui.format.features import Autoclear, Feature, decode_features, parse_feature_names
 from qcowgui.format.finding import Finding, Refusal, Severity
 from qcowgui.format.geometry import ENTRY_BYTES, cluster_bits_valid
-from qcowgui.format.header import MAGIC_BYTES, Header, check_features, check_header, parse_header
-from qcowgui.format.snapshots import Snapshot, SnapshotTableParser
+from qcowgui.format.header import MAGIC_BYTES, Header, parse_header
+from qcowgui.format.header_rules import check_header
+from qcowgui.format.snapshots import Snapshot, SnapshotTableParser, check_snapshot_l1
 from qcowgui.format.text import decode_name
+from qcowgui.image.bitmap_tables import iter_bitmap_table_findings
 from qcowgui.image.identify import identify
+from qcowgui.image.overlaps import header_ranges, iter_l2_overlaps, iter_overlaps
 from qcowgui.image.source import ByteSource, FileSource
 from qcowgui.units import KIB, SECTOR_BYTES, align_down, format_offset
 
@@ -155,6 +157,7 @@ class _Inspection:
         self._header = header
         self._head = head
         self._cluster_bytes = cluster_bytes
+        self._snapshot_table_bytes = 0
         self._findings: list[Finding] = check_header(header, available_bytes=source.size_bytes)
 
     def report(self) -> ImageReport:
@@ -169,7 +172,7 @@ class _Inspection:
         snapshots = self._snapshots()
         bitmaps_extension, bitmaps = self._bitmaps(extensions)
         pointer, luks = self._encryption(extensions)
-        self._findings += _overlaps(self._ranges(bitmaps_extension, pointer))
+        self._check_overlaps(bitmaps_extension, pointer)
         backing_format = first_of(
             extensions, ExtensionType.BACKING_FORMAT, ExtensionType.CROSVM_BACKING_FORMAT
         )
@@ -203,9 +206,6 @@ class _Inspection:
             findings=tuple(sorted(self._findings, key=lambda finding: -finding.severity)),
         )
 
-    def _refused(self) -> bool:
-        return any(found.refusal is Refusal.READER for found in self._findings)
-
     def _extensions(self) -> list[Extension]:
         header = self._header
         if header.version not in (2, 3) or not cluster_bits_valid(header.cluster_bits):
@@ -223,7 +223,8 @@ class _Inspection:
         """The name's bytes, empty when there is none or its place is not to be trusted."""
         offset, length = self._header.backing_file_offset, self._header.backing_file_size
         codes = {found.code for found in self._findings}
-        if not offset or codes & {"backing-name-location", "backing-name-length"}:
+        distrusted = codes & {"backing-name-location", "backing-name-length"}
+        if not offset or distrusted or not cluster_bits_valid(self._header.cluster_bits):
             return b""
         raw = self._head[offset : offset + length]
         if len(raw) < length:
@@ -298,7 +299,7 @@ class _Inspection:
                     spec="1.14",
                 )
             )
-        if not geometry.is_aligned(header.snapshots_offset):
+        if any(found.code == "snapshot-table-offset" for found in self._findings):
             return ()
         parser = SnapshotTableParser(
             table_offset=header.snapshots_offset,
@@ -314,6 +315,17 @@ class _Inspection:
             parser.feed(data)
         table = parser.finish()
         self._findings += table.findings
+        self._snapshot_table_bytes = table.table_bytes
+        checks = (
+            check_snapshot_l1(
+                snapshot,
+                geometry,
+                virtual_bytes=header.size,
+                file_bytes=self._source.size_bytes,
+            )
+            for snapshot in table.snapshots
+        )
+        self._findings += [found for found in checks if found]
         return table.snapshots
 
     def _bitmaps(
@@ -323,11 +335,15 @@ class _Inspection:
         extension = first_of(extensions, ExtensionType.BITMAPS)
         if extension is None:
             return None, ()
+        loaded = bool(header.autoclear_features & Autoclear.BITMAPS)
         pointer, findings = parse_bitmaps_extension(
-            extension.data, cluster_bits=header.cluster_bits, host_offset=extension.offset + 8
+            extension.data,
+            cluster_bits=header.cluster_bits,
+            host_offset=extension.offset + 8,
+            loaded=loaded,
         )
         self._findings += findings
-        if not header.autoclear_features & Autoclear.BITMAPS:
+        if not loaded:
             self._findings.append(
                 Finding(
                     "bitmaps-not-consistent",
@@ -350,8 +366,15 @@ class _Inspection:
             cluster_bits=header.cluster_bits,
             virtual_bytes=header.size,
             directory_size=pointer.bitmap_directory_size,
+            loaded=loaded,
         )
         self._findings += found
+        if loaded:
+            broken = {finding.entry for finding in found if finding.refusal is not Refusal.NONE}
+            sound = [entry for entry in entries if entry.index not in broken and not entry.in_use]
+            self._findings += iter_bitmap_table_findings(
+                self._source, sound, cluster_bits=header.cluster_bits
+            )
         return pointer, tuple(entries)
 
     def _encryption(
@@ -382,55 +405,21 @@ class _Inspection:
         self._findings += found
         return pointer, luks
 
-    def _ranges(
+    def _check_overlaps(
         self, bitmaps: BitmapsExtension | None, encryption: EncryptionHeaderPointer | None
-    ) -> Iterator[tuple[int, int, str]]:
-        """(first byte, end, name) of each structure that the header names directly."""
-        header = self._header
-        if header.geometry is None:
+    ) -> None:
+        header, geometry = self._header, self._header.geometry
+        if geometry is None:
             return
-        yield 0, self._cluster_bytes, "header cluster"
-        candidates = [
-            (header.l1_table_offset, header.l1_size * ENTRY_BYTES, "active L1 table"),
-            (
-                header.refcount_table_offset,
-                header.refcount_table_clusters * self._cluster_bytes,
-                "refcount table",
-            ),
-        ]
-        if header.nb_snapshots:
-            candidates.append((header.snapshots_offset, 1, "snapshot table"))
-        if bitmaps:
-            candidates.append(
-                (
-                    bitmaps.bitmap_directory_offset,
-                    bitmaps.bitmap_directory_size,
-                    "bitmap directory",
-                )
+        ranges = header_ranges(
+            header, geometry, self._snapshot_table_bytes, bitmaps=bitmaps, encryption=encryption
+        )
+        self._findings += iter_overlaps(ranges, geometry)
+        if geometry.is_aligned(header.l1_table_offset):
+            self._findings += iter_l2_overlaps(
+                self._source,
+                ranges,
+                geometry,
+                l1_table_offset=header.l1_table_offset,
+                l1_size=min(header.l1_size, limits.MAX_L1_BYTES // ENTRY_BYTES),
             )
-        if encryption:
-            candidates.append((encryption.offset, encryption.length, "encryption header"))
-        for offset, length, name in candidates:
-            if length and offset + length <= limits.MAX_OFFSET:
-                yield offset, offset + length, name
-
-
-def _overlaps(ranges: Iterator[tuple[int, int, str]]) -> list[Finding]:
-    findings = []
-    ordered: Sequence[tuple[int, int, str]] = sorted(ranges)
-    for left, right in itertools.combinations(ordered, 2):
-        start, end = max(left[0], right[0]), min(left[1], right[1])
-        if start < end:
-            findings.append(
-                Finding(
-                    "structure-overlap",
-                    Severity.CORRUPTION,
-                    f"The {left[2]} ({format_offset(left[0])} to {format_offset(left[1])}) and the "
-                    f"{right[2]} ({format_offset(right[0])} to {format_offset(right[1])}) share "
-                    f"{end - start:,} bytes.",
-                    right[2],
-                    host_offset=start,
-                    spec="2.4",
-                )
-            )
-    return findings

@@ -1,4 +1,4 @@
-"""One layer of a backing chain, as a guest sees it: extents and bytes; and the raw file as a layer."""
+"""One layer of a backing chain as guest extents and bytes, and the raw file as such a layer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Final, NamedTuple, Protocol
 
-from qcowgui.codec.registry import ClusterDecoder, decoder
+from qcowgui.codec.cluster import ClusterDecoder
+from qcowgui.codec.registry import CompressionType, decoder
 from qcowgui.errors import ImageError, TruncatedError
 from qcowgui.image.source import ByteSource
 from qcowgui.units import KIB, MIB, SECTOR_BYTES, align_up, format_offset
@@ -16,8 +17,7 @@ from qcowgui.units import KIB, MIB, SECTOR_BYTES, align_up, format_offset
 BATCH_BYTES: Final = 4 * MIB
 """Guest bytes that one read is meant for; larger ones work, but reuse no buffer.
 
-2026-11-30: 1, 2, 4 and 8 MiB are within 5 % of one another at 64 KiB clusters; 4 MiB holds two of the
-largest clusters and keeps a worker's buffers below 10 MiB."""
+4 MiB holds two of the largest clusters, and keeps a worker's buffers near 10 MiB."""
 _HOLE_BYTES: Final = 64 * KIB
 """Below this, reading costs less than asking the file system for holes."""
 
@@ -43,7 +43,7 @@ class Extent(NamedTuple):
         length: Bytes.
         kind: What backs it.
         depth: The layer that decides it, 0 for the image itself.
-        host_offset: Where its first byte lies in that layer's (data) file, when it does at one place.
+        host_offset: Where its first byte lies in that layer's (data) file, or None.
     """
 
     start: int
@@ -123,7 +123,7 @@ class ReadContext:
     _arena: bytearray = field(default_factory=lambda: bytearray(BATCH_BYTES))
     _arena_used: int = 0
     _payload_area: bytearray = field(default_factory=bytearray)
-    _decoders: dict[tuple[int, int], ClusterDecoder] = field(default_factory=dict)
+    _decoders: dict[tuple[CompressionType, int], ClusterDecoder] = field(default_factory=dict)
 
     def begin(self) -> None:
         """Start a read: pieces of the one before are no longer valid."""
@@ -143,7 +143,7 @@ class ReadContext:
             self._payload_area = bytearray(length)
         return memoryview(self._payload_area)[:length]
 
-    def decoder(self, compression_type: int, cluster_bytes: int) -> ClusterDecoder:
+    def decoder(self, compression_type: CompressionType, cluster_bytes: int) -> ClusterDecoder:
         """This thread's decoder for one kind of cluster."""
         key = compression_type, cluster_bytes
         found = self._decoders.get(key)
@@ -193,7 +193,7 @@ class Layer(Protocol):
         pieces: list[Piece],
         pending: list[tuple[int, int]],
     ) -> None:
-        """Append the bytes of [start, end) to `pieces`, and the ranges left to the next layer to `pending`.
+        """Append the bytes of [start, end) to `pieces`, ranges left to the next layer to `pending`.
 
         Raises:
             ImageError: When bytes can't be read and the context does not salvage.
@@ -281,9 +281,7 @@ class RawLayer:
             yield self._extent(start, end, ExtentKind.ZERO, depth, with_hosts)
 
     @staticmethod
-    def _extent(
-        start: int, end: int, kind: ExtentKind, depth: int, with_hosts: bool
-    ) -> Extent:
+    def _extent(start: int, end: int, kind: ExtentKind, depth: int, with_hosts: bool) -> Extent:
         return Extent(start, end - start, kind, depth, start if with_hosts else None)
 
     def read(

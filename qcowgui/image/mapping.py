@@ -275,6 +275,7 @@ class GuestMapping:
             return f"with the impossible subcluster bitmap {entry.bitmap:#018x}"
         return "an allocated cluster at offset 0, where the header is"
 
+
 def _truncated(
     name: str, where: str, entry: str, guest_offset: int, needed: int, source: ByteSource
 ) -> TruncatedError:

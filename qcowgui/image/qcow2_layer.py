@@ -1,4 +1,4 @@
-"""A qcow2 file as a layer: extents and guest bytes of one mapping (the active one, or a snapshot's)."""
+"""A qcow2 file as a layer: guest extents and bytes of one mapping, active or a snapshot's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from qcowgui.codec.registry import CodecError
+from qcowgui.codec.cluster import CodecError
+from qcowgui.codec.registry import CompressionType
 from qcowgui.errors import CorruptError, ImageError, TruncatedError
 from qcowgui.format.entries import ClusterKind, L2Entry, SubclusterKind
 from qcowgui.format.geometry import SUBCLUSTERS
@@ -62,7 +63,7 @@ class Qcow2Layer:
         data_source: ByteSource,
         mapping: GuestMapping,
         *,
-        compression_type: int,
+        compression_type: CompressionType,
     ) -> None:
         """A layer over opened files.
 
@@ -100,22 +101,25 @@ class Qcow2Layer:
         for span in self._mapping.iter_spans(start, end):
             if span.view is None:
                 yield _extent(span.start, span.end, ExtentKind.UNALLOCATED, depth)
-                continue
-            for run in _iter_runs(span.view, self._cluster_bytes, split_hosts=with_hosts):
-                first, last = self._clip(span, run)
-                if run.kind in _UNUSABLE:
-                    if strict:
-                        raise self._mapping.error_at(first)
-                    yield _extent(first, last, ExtentKind.DATA, depth)
-                    continue
-                if run.kind is ClusterKind.MIXED:
-                    for part_start, part_end, kind, host in self._iter_subclusters(span, run):
-                        extent_kind = _SUBCLUSTER_EXTENTS[kind]
-                        yield _extent(
-                            part_start, part_end, extent_kind, depth, host if with_hosts else None
-                        )
-                    continue
-                host = self._host_of(span, span.view, run) if with_hosts else None
+            else:
+                yield from self._iter_span(span, span.view, depth, with_hosts, strict)
+
+    def _iter_span(
+        self, span: Span, view: L2View, depth: int, with_hosts: bool, strict: bool
+    ) -> Iterator[Extent]:
+        for run in _iter_runs(view, self._cluster_bytes, split_hosts=with_hosts):
+            first, last = self._clip(span, run)
+            if run.kind in _UNUSABLE:
+                if strict:
+                    raise self._mapping.error_at(first)
+                yield _extent(first, last, ExtentKind.DATA, depth)
+            elif run.kind is ClusterKind.MIXED:
+                for start, end, kind, host in self._iter_subclusters(span, view, run):
+                    yield _extent(
+                        start, end, _SUBCLUSTER_EXTENTS[kind], depth, host if with_hosts else None
+                    )
+            else:
+                host = self._host_of(span, view, run) if with_hosts else None
                 yield _extent(first, last, _EXTENT_KINDS[run.kind], depth, host)
 
     def _host_of(self, span: Span, view: L2View, run: _Run) -> int | None:
@@ -145,11 +149,12 @@ class Qcow2Layer:
                 if compressed.all():
                     continue
             for run in _iter_runs(span.view, self._cluster_bytes, split_hosts=True):
-                self._read_run(span, run, context, pieces, pending)
+                self._read_run(span, span.view, run, context, pieces, pending)
 
     def _read_run(
         self,
         span: Span,
+        view: L2View,
         run: _Run,
         context: ReadContext,
         pieces: list[Piece],
@@ -159,11 +164,10 @@ class Qcow2Layer:
         if run.kind is ClusterKind.UNALLOCATED:
             pending.append((first, last))
         elif run.kind is ClusterKind.NORMAL:
-            assert span.view is not None  # runs come from a view
-            host = int(span.view.host_offsets[run.first]) + self._skipped(span, run)
-            read_plain(self._data_source, host, first, last - first, context, pieces)
+            stored_at = int(view.host_offsets[run.first]) + self._skipped(span, run)
+            read_plain(self._data_source, stored_at, first, last - first, context, pieces)
         elif run.kind is ClusterKind.MIXED:
-            for start, end, kind, host in self._iter_subclusters(span, run):
+            for start, end, kind, host in self._iter_subclusters(span, view, run):
                 if kind is SubclusterKind.UNALLOCATED:
                     pending.append((start, end))
                 elif kind is SubclusterKind.NORMAL and host is not None:
@@ -174,7 +178,7 @@ class Qcow2Layer:
                 context.lose(start, stop - start, self._mapping.error_at(start))
 
     def _clip(self, span: Span, run: _Run) -> tuple[int, int]:
-        """The guest bytes of a run that lie in its span: the span may begin or end inside a cluster."""
+        """The guest bytes of a run inside its span, which may begin or end inside a cluster."""
         start = (span.first_cluster + run.first) * self._cluster_bytes
         end = (span.first_cluster + run.last) * self._cluster_bytes
         return max(start, span.start), min(end, span.end)
@@ -184,14 +188,13 @@ class Qcow2Layer:
         return max(0, span.start - (span.first_cluster + run.first) * self._cluster_bytes)
 
     def _iter_subclusters(
-        self, span: Span, run: _Run
+        self, span: Span, view: L2View, run: _Run
     ) -> Iterator[tuple[int, int, SubclusterKind, int | None]]:
-        """(start, end, kind, host offset or None) of the parts of MIXED clusters, in guest order."""
-        view = span.view
-        assert view is not None and view.bitmaps is not None  # only extended entries are MIXED
+        """(start, end, kind, host offset or None) of the parts of MIXED clusters, in order."""
         part_bytes = self._cluster_bytes // SUBCLUSTERS
         for index in range(run.first, run.last):
-            entry = L2Entry(int(view.words[index]), int(view.bitmaps[index]), self._mapping.geometry)
+            bitmap = 0 if view.bitmaps is None else int(view.bitmaps[index])
+            entry = L2Entry(int(view.words[index]), bitmap, self._mapping.geometry)
             base = (span.first_cluster + index) * self._cluster_bytes
             kinds = entry.subclusters()
             part = 0
@@ -241,23 +244,16 @@ class Qcow2Layer:
         area = context.payload_area(max(ends) - base)
         found = self._source.read_into(base, area)
         area = area[:found]
-        decoder = context.decoder(self._compression_type, self._cluster_bytes)
-        payloads = [
-            area[start - base : end - base] for start, end in zip(starts, ends, strict=True)
-        ]
-        try:
-            decoded = decoder.decode_many(payloads)
-        except CodecError:
-            # One at a time, to learn which ones are bad.
-            decoded = [
-                self._decode_or_lose(cluster, start, end, payload, span, context)
-                for cluster, start, end, payload in zip(
-                    clusters, starts, ends, payloads, strict=True
-                )
-            ]
         inside = span.start <= min(clusters) and max(clusters) + self._cluster_bytes <= span.end
-        for cluster, data in zip(clusters, decoded, strict=True):
-            if data is None:
+        decode = context.decoder(self._compression_type, self._cluster_bytes).decode
+        for cluster, start, end in zip(clusters, starts, ends, strict=True):
+            try:
+                data = decode(area[start - base : end - base])
+            except CodecError as error:
+                first = max(span.start, cluster)
+                last = min(span.end, cluster + self._cluster_bytes)
+                lost = self._payload_error(error, cluster, start, end)
+                context.lose(first, last - first, lost)
                 continue
             if inside:
                 pieces.append(Piece(cluster, data))
@@ -265,24 +261,6 @@ class Qcow2Layer:
                 first = max(span.start - cluster, 0)
                 last = min(span.end - cluster, self._cluster_bytes)
                 pieces.append(Piece(cluster + first, memoryview(data)[first:last]))
-
-    def _decode_or_lose(
-        self,
-        cluster: int,
-        start: int,
-        end: int,
-        payload: memoryview,
-        span: Span,
-        context: ReadContext,
-    ) -> bytes | bytearray | None:
-        decoder = context.decoder(self._compression_type, self._cluster_bytes)
-        try:
-            return decoder.decode(payload)
-        except CodecError as error:
-            first = max(span.start, cluster)
-            last = min(span.end, cluster + self._cluster_bytes)
-            context.lose(first, last - first, self._payload_error(error, cluster, start, end))
-            return None
 
     def _payload_error(self, error: CodecError, cluster: int, start: int, end: int) -> ImageError:
         where = (
@@ -307,9 +285,7 @@ class Qcow2Layer:
         )
 
 
-def _extent(
-    start: int, end: int, kind: ExtentKind, depth: int, host: int | None = None
-) -> Extent:
+def _extent(start: int, end: int, kind: ExtentKind, depth: int, host: int | None = None) -> Extent:
     return Extent(start, end - start, kind, depth, host)
 
 
@@ -339,7 +315,9 @@ def _iter_groups(
     for first, last in itertools.pairwise(edges):
         while int(reach[last - 1]) - int(starts[first]) > _MAX_READ_BYTES:
             limit = int(starts[first]) + _MAX_READ_BYTES
-            stop = max(first + 1, int(np.searchsorted(reach[first:last], limit, side="right")) + first)
+            stop = max(
+                first + 1, int(np.searchsorted(reach[first:last], limit, side="right")) + first
+            )
             yield first, stop
             if stop == last:
                 break

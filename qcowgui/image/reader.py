@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from types import TracebackType
+from typing import Self
 
 from qcowgui.image.layer import Extent, ExtentKind, Layer, LossLog, Piece, ReadContext
 from qcowgui.image.source import ByteSource, Identity
@@ -38,9 +39,7 @@ class GuestImage:
     @property
     def identities(self) -> frozenset[Identity]:
         """(device, inode) of every file this image reads from."""
-        return frozenset(
-            source.identity for source in self._sources if source.identity is not None
-        )
+        return frozenset(source.identity for source in self._sources if source.identity is not None)
 
     def context(self) -> ReadContext:
         """Buffers and codecs for one thread; hand it to that thread's reads."""
@@ -130,7 +129,7 @@ class GuestImage:
         for source in self._sources:
             source.close()
 
-    def __enter__(self) -> GuestImage:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

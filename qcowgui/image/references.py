@@ -7,7 +7,6 @@ may name any file of the host (CVE-2024-4467, CVE-2024-32498). So every such ope
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,11 +14,11 @@ from pathlib import Path
 from typing import Final, Literal, Protocol
 
 from qcowgui.errors import ReferencedFileError
+from qcowgui.format import limits
 from qcowgui.image.source import FileSource
 
 ReferenceKind = Literal["backing file", "data file"]
 
-_PROTOCOL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _HINT: Final = (
     "following references is off; on the command line --allow-backing turns it on, "
     "--allow-backing=PATH for one file or folder"
@@ -53,7 +52,9 @@ def resolve_reference(kind: ReferenceKind, name: str, image_path: Path) -> Refer
     When nothing is there and the image's path is a symbolic link, the folder of the link's target
     is tried, and the result says so. Opens nothing.
     """
-    if not name or "\0" in name or _PROTOCOL.match(name) or len(name) > 1023:
+    # QEMU takes everything before a colon for a protocol, unless a slash comes first.
+    has_protocol = ":" in name.partition("/")[0]
+    if not name or "\0" in name or has_protocol or len(name) > limits.MAX_BACKING_NAME_BYTES:
         return Reference(kind, name, image_path, None, in_folder=False)
     folder = image_path.parent
     path = folder / name
@@ -109,9 +110,6 @@ class AllowGate:
             return stat.S_ISREG(real.stat().st_mode)
         except OSError:
             return True  # opening it will say what is wrong
-
-    def __hash__(self) -> int:
-        return hash(tuple(self.paths))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +169,7 @@ def open_reference(reference: Reference, gate: Gate) -> FileSource:
             f"({error.strerror})",
             name=name,
             reason="missing",
+            hint=_moved_hint(reference, path),
         ) from error
     if not stat.S_ISREG(mode) and not stat.S_ISBLK(mode):
         raise ReferencedFileError(
@@ -179,3 +178,9 @@ def open_reference(reference: Reference, gate: Gate) -> FileSource:
             reason="special",
         )
     return FileSource(path)
+
+
+def _moved_hint(reference: Reference, path: Path) -> str:
+    """Where a file of the same name lies beside the image, as after a move to another machine."""
+    beside = reference.image_path.parent / path.name
+    return f"a file of that name is beside the image: {beside}" if beside.is_file() else ""

@@ -215,6 +215,7 @@ class FileSource:
         done = 0
         if offset < 0 or offset >= self._size_bytes:
             return 0
+        buffer = buffer[: self._size_bytes - offset]
         while done < len(buffer):
             count = self._preadv(offset + done, buffer[done:])
             if not count:

@@ -1,4 +1,4 @@
-"""What the active mapping of an image amounts to: clusters by kind, and whether the file has them all.
+"""What the active mapping amounts to: clusters by kind, and whether the file has them all.
 
 Reads every L2 table once, and no data: a terabyte of 64 KiB clusters has 128 MiB of them.
 """

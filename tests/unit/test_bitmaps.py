@@ -211,11 +211,12 @@ def test_entry_rules(data: bytes, code: str, severity: Severity, usable: bool) -
 
 
 def test_entry_at_its_bounds() -> None:
-    assert parse(entry(b"x" * 1023, table_entries=8192))[1] == []
+    # 8192 clusters of bits, the most that QEMU takes, are 256 TiB at this granularity.
+    assert parse(entry(b"x" * 1023, table_entries=8192), virtual_bytes=1 << 48)[1] == []
 
 
-@pytest.mark.parametrize(("table_entries", "good"), [(1, False), (2, True), (3, True)])
-def test_table_must_cover_the_disk(table_entries: int, good: bool) -> None:
+@pytest.mark.parametrize(("table_entries", "good"), [(1, False), (2, True), (3, False)])
+def test_table_must_fit_the_disk(table_entries: int, good: bool) -> None:
     # 64 KiB of bits cover 512 Ki granules of 64 KiB: 32 GiB.
     _, findings = parse(entry(table_entries=table_entries), virtual_bytes=(32 << 30) + 1)
     assert [f.code for f in findings] == ([] if good else ["bitmap-table"])

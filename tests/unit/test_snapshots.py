@@ -245,7 +245,7 @@ def test_parser_asks_for_exactly_what_it_needs() -> None:
 def test_parse_entry_says_how_much_it_needs() -> None:
     data = entry(b"1", b"x")
     assert parse_snapshot_entry(data[:39], 0, index=0, entry_offset=0) == NeedMore(40)
-    assert parse_snapshot_entry(data[:65], 0, index=0, entry_offset=0) == NeedMore(66)
+    assert parse_snapshot_entry(data[:65], 0, index=0, entry_offset=0) == NeedMore(66, 24)
     found = parse_snapshot_entry(b"12345678" + data, 8, index=4, entry_offset=800)
     assert isinstance(found, Snapshot)
     assert (found.index, found.entry_offset, found.name) == (4, 800, "x")

@@ -33,13 +33,15 @@ class AllowBox(QMessageBox):
             lines.append("")
             lines.append(
                 self.tr(
-                    "Not all of them lie in the image’s own folder. An image from a stranger may name"
-                    " any file of yours, and the result would hold a copy of it."
+                    "Not all of them lie in the image’s own folder. An image from a stranger may"
+                    " name any file of yours, and the result would hold a copy of it."
                 )
             )
         self.setInformativeText("\n".join(lines))
         allow = self.addButton(self.tr("Allow"), QMessageBox.ButtonRole.AcceptRole)
-        refuse = self.addButton(self.tr("Don’t read them"), QMessageBox.ButtonRole.RejectRole)
+        refuse = self.addButton(
+            self.tr("Don’t read them"), QMessageBox.ButtonRole.RejectRole
+        )
         self.setDefaultButton(refuse)
         self.setEscapeButton(refuse)
         allow.clicked.connect(lambda: self.allowed.emit(paths))

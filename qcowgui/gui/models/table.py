@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor
@@ -29,9 +29,11 @@ class TableModel(QAbstractTableModel):
         return self.table.rows[row]
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex = _NO_PARENT) -> int:
+        """The rows of the table; cells have none below them."""
         return 0 if parent.isValid() else len(self.table.rows)
 
     def columnCount(self, parent: QModelIndex | QPersistentModelIndex = _NO_PARENT) -> int:
+        """The columns of the table."""
         return 0 if parent.isValid() else len(self.table.columns)
 
     def headerData(
@@ -39,7 +41,8 @@ class TableModel(QAbstractTableModel):
         section: int,
         orientation: Qt.Orientation,
         role: int = Qt.ItemDataRole.DisplayRole,
-    ) -> Any:
+    ) -> object:
+        """The columns' titles."""
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
@@ -50,7 +53,8 @@ class TableModel(QAbstractTableModel):
 
     def data(
         self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
+    ) -> object:
+        """What a cell shows, and all that a view asks about it."""
         row, column = self.table.rows[index.row()], index.column()
         match role:
             case Qt.ItemDataRole.DisplayRole:
@@ -73,7 +77,7 @@ class TableModel(QAbstractTableModel):
         # The first cell carries the colour; a whole sentence in it would shout.
         if row.tone is Tone.MUTED or column == 0:
             return row.tone
-        return Tone.NORMAL
+        return Tone.MUTED if self.table.columns[column].quiet else Tone.NORMAL
 
     def _alignment(self, column: int) -> Qt.AlignmentFlag:
         side = (

@@ -96,7 +96,7 @@ class Banner(QFrame):
     def add_button(self, text: str, clicked: Callable[[], object]) -> QPushButton:
         """Add a button beside the text."""
         button = QPushButton(text)
-        button.clicked.connect(lambda: clicked())
+        button.clicked.connect(lambda _checked=False: clicked())
         self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         return button
 

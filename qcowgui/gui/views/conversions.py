@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable
 from typing import Final
 
 from PySide6.QtCore import QSize, Qt, QUrl, Signal
@@ -100,8 +100,9 @@ class JobRow(QFrame):
     def _make_buttons(self) -> None:
         job, controller = self.job, self._controller
         self._add_button("cancel", self.tr("Cancel"), lambda: controller.cancel(job))
+        target = str(job.options.target)
         self._add_button(
-            "open", self.tr("Open result"), lambda: self.open_requested.emit(str(job.options.target))
+            "open", self.tr("Open result"), lambda: self.open_requested.emit(target)
         )
         self._add_button("folder", self.tr("Open folder"), self._open_folder)
         self._add_button("allow", self.tr("Allow…"), lambda: self.allow_requested.emit(job))
@@ -113,9 +114,9 @@ class JobRow(QFrame):
         )
         self._add_button("remove", self.tr("Remove"), lambda: controller.remove(job))
 
-    def _add_button(self, key: str, text: str, clicked: object) -> None:
+    def _add_button(self, key: str, text: str, clicked: Callable[[], object]) -> None:
         button = QPushButton(text)
-        button.clicked.connect(clicked)
+        button.clicked.connect(lambda _checked=False: clicked())
         self.buttons[key] = button
         self._button_row.addWidget(button)
 
@@ -195,11 +196,11 @@ class JobRow(QFrame):
         return "  ·  ".join(parts)
 
     def _result_text(self, result: ConvertResult) -> str:
+        before, after = result.source_bytes, result.target_bytes
         parts = [
-            f"{format_size(result.source_bytes)} → {format_size(result.target_bytes)} "
-            f"({ratio_text(result.source_bytes, result.target_bytes)})"
+            f"{format_size(before)} → {format_size(after)} ({ratio_text(before, after)})",
         ]
-        if result.target_disk_bytes < result.target_bytes:
+        if result.target_disk_bytes is not None and result.target_disk_bytes < result.target_bytes:
             parts.append(
                 self.tr("{size} on disk").format(size=format_size(result.target_disk_bytes))
             )
@@ -226,7 +227,7 @@ class JobRow(QFrame):
         return "\n".join(filter(None, (message, hint)))
 
     def _open_folder(self) -> None:
-        folder = os.path.dirname(os.path.abspath(self.job.options.target))
+        folder = str(self.job.options.target.absolute().parent)
         QDesktopServices.openUrl(QUrl.fromLocalFile(folder))
 
 

@@ -108,6 +108,7 @@ class DataTable(QTableView):
         QGuiApplication.clipboard().setText(tsv([titles, *rows]))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copy with the system's key, activate with Enter."""
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy_cells()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

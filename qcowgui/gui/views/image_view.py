@@ -98,9 +98,9 @@ class FindingsPane(QWidget):
         self.table.row_activated.connect(self.chosen)
         self._nothing = QLabel(
             self.tr(
-                "Nothing to report from opening the image. The header, its extensions and the tables"
-                " it names directly were looked at; the mapping tables, the refcounts and guest"
-                " data were not."
+                "Nothing to report from opening the image. The header, its extensions and the"
+                " tables it names directly were looked at; the mapping tables, the refcounts and"
+                " guest data were not."
             )
         )
         self._nothing.setWordWrap(True)

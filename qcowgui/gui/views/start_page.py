@@ -46,6 +46,7 @@ class RecentFiles(QListWidget):
         self._fill()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Open with Enter, forget with Delete."""
         item = self.currentItem()
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and item is not None:
             self._choose(item)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt
-from PySide6.QtGui import QPaintEvent, QPainter
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from qcowgui.format.geometry import cluster_bits_valid
@@ -61,10 +61,12 @@ class ElidedLabel(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
 
     def minimumSizeHint(self) -> QSize:
+        """Room for some characters; less would tell nothing."""
         hint = super().minimumSizeHint()
         return QSize(min(hint.width(), self.fontMetrics().averageCharWidth() * 8), hint.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the text, elided to the width there is."""
         text = self.fontMetrics().elidedText(
             self.text(), Qt.TextElideMode.ElideMiddle, self.width()
         )
@@ -95,7 +97,8 @@ class SummaryStrip(QWidget):
     def show_report(self, report: ImageReport) -> None:
         """Show what is known of an image."""
         while self._items.count():
-            widget = self._items.takeAt(0).widget()
+            item = self._items.takeAt(0)
+            widget = item.widget() if item is not None else None
             if widget is not None:
                 widget.deleteLater()
         for title, value, detail in summary_items(report):

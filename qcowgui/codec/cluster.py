@@ -1,0 +1,85 @@
+"""What every codec of one cluster offers, and the one error that leaves this room."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol, TypeAlias
+
+Buffer: TypeAlias = bytes | bytearray | memoryview
+"""Contiguous bytes. A memoryview must have the format "B"."""
+
+
+class CodecError(Exception):
+    """A payload that does not decode to one whole cluster.
+
+    It never leaves the image's reader, which knows the guest offset and raises CorruptError.
+
+    Attributes:
+        reason: What is wrong, a clause without an address.
+        produced_bytes: How much of the cluster came out before that, where it is known; 0 else.
+    """
+
+    def __init__(self, reason: str, *, produced_bytes: int = 0) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.produced_bytes = produced_bytes
+
+
+class LevelRange(NamedTuple):
+    """The levels that an encoder takes; both ends inclusive."""
+
+    lowest: int
+    highest: int
+    default: int
+
+
+class ClusterDecoder(Protocol):
+    """Turns payloads into clusters. One instance belongs to one thread."""
+
+    @property
+    def prerelease_seen(self) -> int:
+        """How many clusters came in a layout from before the format's release; see zstd."""
+        ...
+
+    def decode(self, payload: Buffer) -> bytes | bytearray:
+        """The cluster that `payload` holds: exactly the cluster size.
+
+        `payload` is what the cluster descriptor spans; bytes behind the stream's end are ignored.
+        Memory and time are bounded by the cluster size, whatever the payload claims.
+
+        Raises:
+            CodecError: When QEMU could not read a whole cluster from it either.
+        """
+        ...
+
+    def end_of_payload(self, payload: Buffer) -> int | None:
+        """Where the compressed stream really ends: the number of bytes of `payload` it takes.
+
+        None when the payload doesn't decode, or when the cluster is full before the stream ends.
+        Slower than `decode`: for checks.
+        """
+        ...
+
+
+class ClusterEncoder(Protocol):
+    """Turns clusters into payloads. One instance belongs to one thread."""
+
+    def encode(self, cluster: Buffer) -> bytes | bytearray | None:
+        """The payload of `cluster`, or None when it does not shrink.
+
+        As in QEMU a payload takes at most the cluster size − 1; what needs more is to be stored
+        as a standard cluster.
+
+        Raises:
+            ValueError: When `cluster` is not one cluster long.
+        """
+        ...
+
+
+def require_whole(cluster: Buffer, cluster_bytes: int) -> None:
+    """Refuse what is not one cluster: a short tail must be padded with zeros before.
+
+    Raises:
+        ValueError: When the length differs from `cluster_bytes`.
+    """
+    if len(cluster) != cluster_bytes:
+        raise ValueError(f"a cluster has {cluster_bytes} bytes, not {len(cluster)}")
