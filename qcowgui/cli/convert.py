@@ -119,18 +119,21 @@ def command(context: click.Context, /, **_: object) -> None:
     gate = parameters.gate_for(given["allow_backing"])
     wants_progress = progress.wanted(forced=given["show_progress"], quiet=quiet)
     result = _run(options, gate, wants_progress=wants_progress)
-    if quiet:
-        return
+    if not quiet:
+        _print_warnings(result)
+    if given["as_json"]:
+        output.print_json(result_object(options, result))
+    elif not quiet:
+        output.print_line(summary(options, result))
+
+
+def _print_warnings(result: ConvertResult) -> None:
     for warning in result.warnings:
         output.warn(warning)
     for lost in result.losses:
         end = lost.start + lost.length
         where = f"{format_offset(lost.start)} to {format_offset(end)}"
         output.warn(f"lost: guest bytes {where}: {lost.reason}")
-    if given["as_json"]:
-        output.print_json(result_object(options, result))
-    else:
-        output.print_line(summary(options, result))
 
 
 def convert_options(given: Mapping[str, Any]) -> ConvertOptions:

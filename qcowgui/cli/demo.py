@@ -15,6 +15,7 @@ import click
 from qcowgui.cli import output, window
 from qcowgui.cli.info_json import image_info
 from qcowgui.cli.info_text import print_info
+from qcowgui.cli.layers import Inspected, inspect_file
 from qcowgui.cli.output import Column, Table
 from qcowgui.cli.progress import format_seconds
 from qcowgui.errors import OutputError
@@ -22,6 +23,7 @@ from qcowgui.format.features import Incompatible
 from qcowgui.format.fields import HEADER_FIELDS, field_named
 from qcowgui.image.inspect import inspect
 from qcowgui.image.references import DENY
+from qcowgui.image.source import FileSource
 from qcowgui.units import KIB, MIB, format_size
 
 if TYPE_CHECKING:
@@ -79,7 +81,7 @@ def command(folder: Path | None, force: bool, no_window: bool) -> int | None:
     with QPoolExecutor() as executor:
         steps = _make_images(folder, executor)
     output.print_line()
-    print_info(inspect(folder / "zlib.qcow2"), DENY)
+    print_info(_look(folder / "zlib.qcow2"), DENY)
     output.print_line()
     output.print_table(_figures(steps))
     images = [folder / name for name in _FILES if name.endswith(".qcow2")]
@@ -188,6 +190,11 @@ def damage(healthy: Path, damaged: Path) -> None:
             file.write(value.to_bytes(field.width_bytes, "big"))
 
 
+def _look(path: Path) -> Inspected:
+    with FileSource(path) as source:
+        return inspect_file(source, None)
+
+
 def _figures(steps: Sequence[_Step]) -> Table:
     columns = (
         Column("source", "from"),
@@ -212,5 +219,5 @@ def _figures(steps: Sequence[_Step]) -> Table:
 
 
 def _write_report(folder: Path, images: Sequence[Path]) -> None:
-    report: list[dict[str, Any]] = [image_info(inspect(image)) for image in images]
+    report: list[dict[str, Any]] = [image_info(_look(image)) for image in images]
     (folder / "report.json").write_text(output.json_text(report), encoding="ascii")

@@ -60,10 +60,14 @@ that left some out. What the file lacks because it is cut short is left out.
 
 @click.command("dump", help=_HELP)
 @parameters.image_argument
-@click.argument("structure", type=click.Choice(STRUCTURES), required=False)
+@click.argument("structure", type=click.Choice(STRUCTURES), required=False, metavar="[STRUCTURE]")
 @click.argument("which", required=False)
-@click.option("--first", type=click.IntRange(min=0), help="The first entry of a table to print.")
-@click.option("--count", type=click.IntRange(min=0), help="How many entries, empty ones too.")
+@click.option(
+    "--first", type=click.IntRange(min=0), metavar="N", help="The first entry of a table to print."
+)
+@click.option(
+    "--count", type=click.IntRange(min=0), metavar="N", help="How many entries, empty ones too."
+)
 @click.option("--all", "everything", is_flag=True, help="Every entry of a table that is not empty.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 def command(

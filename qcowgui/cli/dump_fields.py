@@ -36,7 +36,7 @@ def show_offset(cell: Cell) -> str:
 FIELD_COLUMNS: Final = (
     Column("field", "field"),
     Column("offset", "offset", show=show_offset, right=True),
-    Column("raw", "raw"),
+    Column("raw", "raw", whole=True),
     Column("value", None),
     Column("text", "value", right=True),
     Column("meaning", "meaning"),

@@ -98,7 +98,7 @@ def l1_table(source: ByteSource, report: ImageReport, selection: Selection) -> T
     columns = (
         Column("index", "L1", right=True),
         Column("offset", "offset", show=show_offset, right=True),
-        Column("word", "raw", show=show_word),
+        Column("word", "raw", show=show_word, whole=True),
         Column("guest-offset", "guest offset", show=show_offset, right=True),
         Column("l2-table-offset", "L2 table at", show=show_offset, right=True),
         Column("copied", "copied"),
@@ -161,7 +161,7 @@ def l2_table(source: ByteSource, report: ImageReport, l1_index: int, selection: 
     columns = (
         Column("index", "L2", right=True),
         Column("offset", "offset", show=show_offset, right=True),
-        Column("word", "raw", show=show_word),
+        Column("word", "raw", show=show_word, whole=True),
         Column("bitmap", "subclusters" if geometry.extended_l2 else None, show=show_word),
         Column("guest-offset", "guest offset", show=show_offset, right=True),
         Column("kind", "kind"),
@@ -231,7 +231,7 @@ def refcount_table(source: ByteSource, report: ImageReport, selection: Selection
     columns = (
         Column("index", "entry", right=True),
         Column("offset", "offset", show=show_offset, right=True),
-        Column("word", "raw", show=show_word),
+        Column("word", "raw", show=show_word, whole=True),
         Column("block-offset", "block at", show=show_offset, right=True),
         Column("first-cluster", "first cluster", right=True),
         Column("host-offset", "counts from", show=show_offset, right=True),

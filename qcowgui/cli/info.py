@@ -6,6 +6,8 @@ good whenever it could. What is in another format is named, with exit status 63.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import click
 
 from qcowgui.cli import output, parameters
@@ -20,6 +22,7 @@ from qcowgui.image.source import FileSource
 @parameters.format_option
 @parameters.output_options
 @click.option("--backing-chain", is_flag=True, help="Show the backing files too, top to bottom.")
+@click.option("--count", is_flag=True, help="Count stored clusters however large the tables are.")
 @parameters.allow_backing_option
 @parameters.share_option
 def command(
@@ -27,6 +30,7 @@ def command(
     image_format: str | None,
     output: str,
     backing_chain: bool,
+    count: bool,
     allow_backing: tuple[str, ...],
 ) -> None:
     """Show what IMAGE is: sizes, features, snapshots, bitmaps, encryption, findings.
@@ -40,17 +44,17 @@ def command(
     show = _show_json if output == "json" else _show_text
     if not backing_chain:
         with FileSource(image) as source:
-            found = inspect_file(source, image_format)
+            found = inspect_file(source, image_format, count=count)
         show([found], gate, chain=False)
         return
-    layers, error = _collect_chain(image, image_format, gate)
+    layers, error = _collect_chain(iter_chain(image, image_format, gate, count=count))
     show(layers, gate, chain=True)
     if error is not None:
         raise error
 
 
 def _collect_chain(
-    image: str, image_format: str | None, gate: Gate
+    chain: Iterator[Inspected],
 ) -> tuple[list[Inspected], QcowError | None]:
     """The layers that can be looked at, and why there are no more if the chain goes on.
 
@@ -59,7 +63,7 @@ def _collect_chain(
     """
     layers: list[Inspected] = []
     try:
-        for layer in iter_chain(image, image_format, gate):
+        for layer in chain:
             layers.append(layer)  # noqa: PERF402  those before an error are kept
     except QcowError as error:
         if not layers:

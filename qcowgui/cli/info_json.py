@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import Any, Final
 
-from qcowgui.cli.layers import Inspected, RawFile
+from qcowgui.cli.layers import Inspected, Qcow2File, RawFile
 from qcowgui.cli.output import SCHEMA
 from qcowgui.format.bitmaps import BitmapEntry
 from qcowgui.format.encryption import CRYPT_AES, CRYPT_LUKS, LuksHeader, LuksKeySlot
@@ -19,6 +19,7 @@ from qcowgui.format.finding import Finding, Severity
 from qcowgui.format.snapshots import Snapshot
 from qcowgui.image.inspect import ImageReport
 from qcowgui.image.references import resolve_reference
+from qcowgui.image.summary import MappingSummary
 
 _NANOSECONDS: Final = 1_000_000_000
 _XTS: Final = "xts"
@@ -51,7 +52,8 @@ def _raw_info(raw: RawFile) -> dict[str, Any]:
     return info
 
 
-def _qcow2_info(report: ImageReport) -> dict[str, Any]:
+def _qcow2_info(found: Qcow2File) -> dict[str, Any]:
+    report = found.report
     header = report.header
     info: dict[str, Any] = {
         "filename": report.name,
@@ -77,12 +79,26 @@ def _qcow2_info(report: ImageReport) -> dict[str, Any]:
     info["qcowgui"] = {
         "schema": SCHEMA,
         "readable": report.readable,
-        "refusals": [found.message for found in report.refusals],
-        "findings": [finding_object(found) for found in report.findings],
+        "refusals": [refusal.message for refusal in report.refusals],
+        "findings": [finding_object(finding) for finding in found.findings],
         "file-bytes": report.file_bytes,
         "version": header.version,
     }
+    if found.summary is not None:
+        info["qcowgui"]["clusters"] = _clusters(found.summary)
     return info
+
+
+def _clusters(summary: MappingSummary) -> dict[str, int]:
+    """How the guest clusters of the active disk are stored; the rest is not allocated."""
+    return {
+        "total": summary.total_clusters,
+        "normal": summary.normal_clusters,
+        "compressed": summary.compressed_clusters,
+        "zero": summary.zero_clusters,
+        "unusable": summary.unusable_clusters,
+        "host-end-offset": summary.host_end_offset,
+    }
 
 
 def full_backing_name(image: str, name: str) -> str:

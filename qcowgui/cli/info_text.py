@@ -10,6 +10,7 @@ from typing import Final
 
 from qcowgui.cli.layers import (
     Inspected,
+    Qcow2File,
     RawFile,
     backing_reference,
     data_file_reference,
@@ -32,6 +33,7 @@ from qcowgui.format.header import CRYPT_METHODS
 from qcowgui.format.snapshots import Snapshot
 from qcowgui.image.inspect import ImageReport
 from qcowgui.image.references import Gate, Reference
+from qcowgui.image.summary import MappingSummary
 from qcowgui.units import format_count, format_offset, format_size
 
 _SEVERITIES: Final = {
@@ -61,8 +63,9 @@ def print_info(found: Inspected, gate: Gate, *, depth: int | None = None) -> Non
     if isinstance(found, RawFile):
         print_facts(facts("image", title, _raw_facts(found)))
         return
+    report = found.report
     print_facts(facts("image", title, _iter_identity(found)))
-    for table in _iter_sections(found, gate):
+    for table in _iter_sections(report, gate):
         print_line()
         if len(table.columns) == _FACTS_COLUMNS:
             print_facts(table)
@@ -105,7 +108,8 @@ def _iter_blocks_used(disk_bytes: int | None) -> Iterator[tuple[str, str]]:
         yield "blocks used", f"{both_sizes(disk_bytes)} of the file system"
 
 
-def _iter_identity(report: ImageReport) -> Iterator[tuple[str, str]]:
+def _iter_identity(found: Qcow2File) -> Iterator[tuple[str, str]]:
+    report = found.report
     header = report.header
     known = header.version in (2, 3)
     compat = f" (compat {header.compat})" if known else " (unknown)"
@@ -113,7 +117,18 @@ def _iter_identity(report: ImageReport) -> Iterator[tuple[str, str]]:
     yield "virtual size", both_sizes(report.virtual_bytes)
     yield "file length", both_sizes(report.file_bytes)
     yield from _iter_blocks_used(report.disk_bytes)
+    yield from _iter_clusters(found.summary)
     yield "QEMU accepts it", "yes" if report.readable else "no, see the findings"
+
+
+def _iter_clusters(summary: MappingSummary | None) -> Iterator[tuple[str, str]]:
+    if summary is None:
+        return
+    stored, total = summary.stored_clusters, max(1, summary.total_clusters)
+    share = f"{stored:,} of {format_count(summary.total_clusters, 'cluster')}"
+    yield "stored", f"{share} ({stored / total:.1%}), {summary.compressed_clusters:,} compressed"
+    if summary.zero_clusters:
+        yield "zero clusters", f"{summary.zero_clusters:,}"
 
 
 def _iter_header(report: ImageReport) -> Iterator[tuple[str, str]]:
@@ -288,18 +303,17 @@ def _iter_encryption(report: ImageReport) -> Iterator[tuple[str, str]]:
         yield "key slots in use", f"{len(active)} of {len(luks.key_slots)}{numbers}"
 
 
-def _print_findings(report: ImageReport) -> None:
-    if not report.findings:
-        print_line("Findings: none when opening (tables and guest data were not looked at)")
+def _print_findings(image: Qcow2File) -> None:
+    if not image.findings:
+        print_line("Findings: none when opening (refcounts and guest data were not looked at)")
         return
-    ordered = sorted(report.findings, key=lambda found: -found.severity)
-    for severity, group in groupby(ordered, key=lambda found: found.severity):
+    for severity, group in groupby(image.findings, key=lambda found: found.severity):
         title, style = _SEVERITIES[severity]
         print_line(title, style=style)
         for found in group:
             print_line(f"  {found.message}{_times(found)} [{_place(found)}]")
-    if report.refusals:
-        print_line(f"QEMU would refuse this image: {_reasons(report)}", style="bold red")
+    if image.report.refusals:
+        print_line(f"QEMU would refuse this image: {_reasons(image.report)}", style="bold red")
 
 
 def _times(found: Finding) -> str:

@@ -10,16 +10,19 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from qcowgui.cli.parameters import FORMATS
 from qcowgui.errors import NotQcow2Error, ReferencedFileError
 from qcowgui.format import limits
+from qcowgui.format.finding import Finding
 from qcowgui.image.identify import identify
 from qcowgui.image.inspect import ImageReport, inspect_source
 from qcowgui.image.references import Gate, Reference, open_reference, resolve_reference
 from qcowgui.image.signatures import FileKind, Identification
 from qcowgui.image.source import FileSource, Identity
-from qcowgui.units import SECTOR_BYTES, align_up
+from qcowgui.image.summary import MappingSummary, l2_table_bytes, summarise_mapping
+from qcowgui.units import MIB, SECTOR_BYTES, align_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +47,45 @@ class RawFile:
         return align_up(self.file_bytes, SECTOR_BYTES)
 
 
-Inspected = ImageReport | RawFile
+@dataclass(frozen=True, slots=True)
+class Qcow2File:
+    """A qcow2 image.
+
+    Attributes:
+        report: What its metadata says.
+        summary: How its guest clusters are stored, or None when they were not counted.
+    """
+
+    report: ImageReport
+    summary: MappingSummary | None
+
+    @property
+    def name(self) -> str:
+        """The path as given."""
+        return self.report.name
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Everything noticed, worst first."""
+        found = list(self.report.findings)
+        if self.summary is not None:
+            found += self.summary.findings()
+        return tuple(sorted(found, key=lambda finding: -finding.severity))
 
 
-def inspect_file(source: FileSource, image_format: str | None) -> Inspected:
+Inspected = Qcow2File | RawFile
+
+COUNTED_TABLE_BYTES: Final = 32 * MIB
+"""L2 tables up to this size are read unasked: 256 GiB of 64 KiB clusters, some 0.1 s."""
+
+
+def inspect_file(source: FileSource, image_format: str | None, *, count: bool = False) -> Inspected:
     """What is known of an opened file.
 
     Args:
         source: The file.
         image_format: "qcow2", "raw", or None for what the content shows.
+        count: Whether guest clusters are counted however large the L2 tables are.
 
     Raises:
         NotQcow2Error: When it is said to be qcow2 and is not, or when its content is in a format
@@ -62,11 +95,21 @@ def inspect_file(source: FileSource, image_format: str | None) -> Inspected:
     if image_format == "raw":
         return _raw_file(source)
     try:
-        return inspect_source(source)
+        report = inspect_source(source)
     except NotQcow2Error as error:
         if image_format == "qcow2" or not _is_disk(FileKind(error.detected)):
             raise
         return _raw_file(source)
+    return Qcow2File(report, _count_clusters(source, report, always=count))
+
+
+def _count_clusters(
+    source: FileSource, report: ImageReport, *, always: bool
+) -> MappingSummary | None:
+    """The count, or None when nothing maps guest clusters or the tables are large."""
+    if report.mapping_refusals or not (always or l2_table_bytes(report) <= COUNTED_TABLE_BYTES):
+        return None
+    return summarise_mapping(source, report)
 
 
 def _is_disk(kind: FileKind) -> bool:
@@ -94,7 +137,9 @@ def data_file_reference(report: ImageReport) -> Reference | None:
     return resolve_reference("data file", name, _path_of(report))
 
 
-def iter_chain(path: str, image_format: str | None, gate: Gate) -> Iterator[Inspected]:
+def iter_chain(
+    path: str, image_format: str | None, gate: Gate, *, count: bool = False
+) -> Iterator[Inspected]:
     """The image and its backing files, from the top to the bottom, each as soon as it is known.
 
     Raises:
@@ -120,14 +165,14 @@ def iter_chain(path: str, image_format: str | None, gate: Gate) -> Iterator[Insp
                     reason="depth",
                 )
             seen[identity] = source.name
-            inspected = inspect_file(source, image_format)
+            inspected = inspect_file(source, image_format, count=count)
         yield inspected
         if isinstance(inspected, RawFile):
             return
-        reference = backing_reference(inspected)
+        reference = backing_reference(inspected.report)
         if reference is None:
             return
-        recorded = inspected.backing_format
+        recorded = inspected.report.backing_format
         image_format = recorded if recorded in FORMATS else None
         source = open_reference(reference, gate)
 

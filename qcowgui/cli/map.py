@@ -13,6 +13,13 @@ from qcowgui.image.chain import OpenedImage, open_image
 from qcowgui.image.layer import Extent, ExtentKind
 
 _STORED: Final = frozenset({ExtentKind.DATA, ExtentKind.COMPRESSED})
+_TRUTH: Final = {
+    ExtentKind.UNALLOCATED: '"present": false, "zero": true, "data": false',
+    ExtentKind.ZERO: '"present": true, "zero": true, "data": false',
+    ExtentKind.DATA: '"present": true, "zero": false, "data": true',
+    ExtentKind.COMPRESSED: '"present": true, "zero": false, "data": true',
+}
+"""What qemu-img says of each kind."""
 
 
 @click.command("map", cls=parameters.GatedCommand)
@@ -76,25 +83,22 @@ def command(
             _print_text(opened, extents)
 
 
-def extent_object(extent: Extent) -> dict[str, output.Cell]:
-    """An extent as `qemu-img map --output=json` describes it; offsets and lengths in bytes."""
-    stored = extent.kind in _STORED
-    fields: dict[str, output.Cell] = {
-        "start": extent.start,
-        "length": extent.length,
-        "depth": extent.depth,
-        "present": extent.kind is not ExtentKind.UNALLOCATED,
-        "zero": not stored,
-        "data": stored,
-        "compressed": extent.kind is ExtentKind.COMPRESSED,
-    }
-    if extent.host_offset is not None and extent.kind is not ExtentKind.COMPRESSED:
-        fields["offset"] = extent.host_offset
-    return fields
+def extent_json(extent: Extent) -> str:
+    """An extent as `qemu-img map --output=json` describes it; offsets and lengths in bytes.
+
+    Put together by hand: an encoder call takes as long as finding the extent (2026-11-30).
+    """
+    start, length, kind, depth, host_offset = extent
+    compressed = kind is ExtentKind.COMPRESSED
+    at = "" if host_offset is None or compressed else f', "offset": {host_offset}'
+    return (
+        f'{{"start": {start}, "length": {length}, "depth": {depth}, {_TRUTH[kind]}, '
+        f'"compressed": {"true" if compressed else "false"}{at}}}'
+    )
 
 
 def _print_json(extents: Iterator[Extent]) -> None:
-    output.print_json_stream(map(extent_object, extents))
+    output.print_json_stream(map(extent_json, extents))
     output.print_text("\n")
 
 

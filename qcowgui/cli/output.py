@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,7 +32,7 @@ def printable(text: str) -> str:
     r"""`text` with everything that is not printable escaped; bytes that are no text as \xNN."""
     if text.isprintable():
         return text
-    return decode_name(os.fsencode(text))[0]
+    return decode_name(text.encode("utf-8", "surrogateescape"))[0]
 
 
 def show(cell: Cell) -> str:
@@ -54,12 +53,14 @@ class Column:
         title: Its heading; None leaves it to JSON alone.
         show: Its cells as text.
         right: Whether it is aligned to the right.
+        whole: Whether its cells are never broken into two lines; those to the right never are.
     """
 
     key: str
     title: str | None
     show: Show = show
     right: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +157,15 @@ def _print_rich(table: Table, rows: list[list[str]]) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    drawn = RichTable(box=box.SIMPLE_HEAD, show_edge=False, header_style="dim")
     for column in table.columns:
         if column.title:
-            justify = "right" if column.right else "left"
-            drawn.add_column(column.title, justify=justify, overflow="fold")  # type: ignore[arg-type]
+            drawn.add_column(
+                column.title,
+                justify="right" if column.right else "left",
+                overflow="fold",
+                no_wrap=column.right or column.whole,
+            )
     for row in rows:
         drawn.add_row(*map(Text, row))  # Text: brackets in a name are no markup
     Console().print(drawn)
@@ -180,14 +185,14 @@ def print_json(value: object) -> None:
     sys.stdout.write(json_text(value))
 
 
-def print_json_stream(objects: Iterable[Mapping[str, Cell]], *, prefix: str = "") -> None:
-    """Print a JSON array with an object a line, each as soon as it is made."""
+def print_json_stream(items: Iterable[str], *, prefix: str = "") -> None:
+    """Print a JSON array of `items`, texts in JSON already, one a line and each as it comes."""
+    write = sys.stdout.write
     separator = prefix + "["
-    encode = json.JSONEncoder().encode
-    for item in objects:
-        sys.stdout.write(separator + encode(item))
+    for item in items:
+        write(separator + item)
         separator = ",\n"
-    sys.stdout.write("]" if separator == ",\n" else prefix + "[]")
+    write("]" if separator == ",\n" else prefix + "[]")
 
 
 def print_json_tables(filename: str, tables: Iterable[Table], *, more: Callable[[], bool]) -> None:
@@ -195,9 +200,10 @@ def print_json_tables(filename: str, tables: Iterable[Table], *, more: Callable[
 
     `more` is asked last: whether the tables have rows that were left out.
     """
+    encode = json.JSONEncoder().encode
     sys.stdout.write(f'{{"schema": {SCHEMA},\n"filename": {json.dumps(filename)}')
     for table in tables:
-        print_json_stream(table.objects(), prefix=f",\n{json.dumps(table.key)}: ")
+        print_json_stream(map(encode, table.objects()), prefix=f",\n{json.dumps(table.key)}: ")
     sys.stdout.write(f',\n"more": {json.dumps(more())}}}\n')
 
 

@@ -62,13 +62,11 @@ class ProgressLine:
 
     def close(self) -> None:
         """Take the line off a terminal; elsewhere draw the last state."""
-        if self._drawn is None:
-            return
-        if self._terminal:
+        if not self._terminal:
+            self._draw(self._clock())
+        elif self._drawn is not None:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
-        else:
-            self._draw(self._clock())
 
     def _draw(self, now: float) -> None:
         state = self._state()

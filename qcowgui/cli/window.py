@@ -53,7 +53,12 @@ def screenshot(images: Sequence[Path], target: Path) -> None:
         from qcowgui.gui.app import screenshot as draw
     except ImportError as error:
         raise _qt_missing(error) from error
-    draw([str(image) for image in images], target)
+    # Even where a display is: nothing shall flash up there.
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    try:
+        draw(images, target)
+    except OSError as error:
+        raise QcowError(f"{target} can't be drawn: {error}") from error
 
 
 def _qt_missing(error: ImportError) -> QcowError:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from qcowgui.codec.cluster import Buffer
 from qcowgui.convert.plan import Batch, iter_batches, iter_stored_ranges, merge_ranges
-from qcowgui.convert.zeros import Buffer, is_zero
+from qcowgui.convert.zeros import is_zero
 from qcowgui.engine.work import (
     CancelToken,
     Counter,
@@ -128,7 +129,10 @@ class _Search:
         self._batches = SharedIterator(self._iter_batches())
 
     def _iter_batches(self) -> Iterator[Batch]:
-        ranges = merge_ranges(iter_stored_ranges(self._left), iter_stored_ranges(self._right))
+        ranges = merge_ranges(
+            iter_stored_ranges(self._left, self._token),
+            iter_stored_ranges(self._right, self._token),
+        )
         for batch in iter_batches(ranges, size_bytes=self._size_bytes):
             # Batches come in order: once one differs, only those already handed out can be earlier.
             if self.found is not None:

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
-from qcowgui.convert.zeros import Buffer, is_zero
+from qcowgui.codec.cluster import Buffer, ClusterEncoder
+from qcowgui.convert.zeros import is_zero
 from qcowgui.image.layer import Piece
-
-
-class Encoder(Protocol):
-    """What turns a cluster into its compressed payload."""
-
-    def encode(self, cluster: Buffer) -> bytes | bytearray | None:
-        """The payload, or None when it is not worth it."""
-        ...
 
 
 @dataclass(slots=True)
@@ -97,7 +89,7 @@ def encode_batch(
     end: int,
     pieces: Sequence[Piece],
     cluster_bytes: int,
-    encoder: Encoder | None,
+    encoder: ClusterEncoder | None,
     base: Sequence[Piece] | None = None,
 ) -> EncodedBatch:
     """Sort the clusters of a batch by how they are stored, compressing them on the way.
@@ -131,7 +123,7 @@ def encode_batch(
     return batch
 
 
-def _add(batch: EncodedBatch, cluster: int, data: Buffer, encoder: Encoder | None) -> None:
+def _add(batch: EncodedBatch, cluster: int, data: Buffer, encoder: ClusterEncoder | None) -> None:
     payload = encoder.encode(data) if encoder is not None else None
     if payload is None:
         batch.plain.append((cluster, data))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from qcowgui.codec.cluster import Buffer, ClusterEncoder
 from qcowgui.codec.registry import encoder
 from qcowgui.convert.compare import first_difference
 from qcowgui.convert.encode import encode_batch
@@ -20,14 +23,23 @@ from qcowgui.convert.plan import (
     iter_stored_ranges,
     merge_ranges,
 )
+from qcowgui.convert.qcow2_header import check_virtual_size
 from qcowgui.convert.qcow2_writer import Qcow2Writer
 from qcowgui.convert.raw_writer import RawWriter
 from qcowgui.convert.warnings import source_warnings
 from qcowgui.engine.work import CancelToken, Counter, Executor, SharedIterator, raise_outcome, run
-from qcowgui.errors import VerifyError
-from qcowgui.image.chain import OpenedImage, open_image
+from qcowgui.errors import ImageError, OptionsError, VerifyError
+from qcowgui.format.geometry import Geometry
+from qcowgui.image.chain import ChainLayer, OpenedImage, open_image
 from qcowgui.image.layer import BATCH_BYTES, LostRange
-from qcowgui.image.references import DENY, AllowGate, EitherGate, Gate, Reference, resolve_reference
+from qcowgui.image.references import (
+    DENY,
+    AllowGate,
+    EitherGate,
+    Gate,
+    Reference,
+    resolve_reference,
+)
 from qcowgui.units import format_offset
 
 if TYPE_CHECKING:
@@ -87,6 +99,14 @@ class ConvertResult:
     warnings: tuple[str, ...]
 
 
+class _Stage(NamedTuple):
+    """What `progress` tells, as one value."""
+
+    phase: Phase
+    counter: Counter
+    total_bytes: int
+
+
 class ConvertJob:
     """One conversion; `run` it once.
 
@@ -106,18 +126,16 @@ class ConvertJob:
         self.options = options
         self.token = CancelToken()
         self._gate = gate
-        self._phase = Phase.PREPARING
-        self._counter = Counter()
-        self._total_bytes = 0
+        self._stage = _Stage(Phase.PREPARING, Counter(), 0)
         self._output: OutputFile | None = None
 
     def progress(self) -> Progress:
         """How far the job is. Thread-safe."""
-        output = self._output
+        stage, output = self._stage, self._output
         return Progress(
-            self._phase,
-            min(self._counter.value, self._total_bytes),
-            self._total_bytes,
+            stage.phase,
+            stage.counter.value,
+            stage.total_bytes,
             output.written_bytes if output is not None else 0,
         )
 
@@ -144,38 +162,51 @@ class ConvertJob:
             salvage=options.salvage,
         ) as source:
             refuse_same_file(options.target, source.identities)
-            with OutputFile(options.target, overwrite=options.overwrite) as output:
+            with (
+                self._open_base() or nullcontext() as base,
+                OutputFile(options.target, overwrite=options.overwrite) as output,
+            ):
                 self._output = output
-                base = self._open_base(output)
-                try:
-                    self._convert(source, base, output, executor, tick)
-                finally:
-                    if base is not None:
-                        base.close()
+                self._convert(source, base, output, executor, tick)
                 if options.verify:
                     self._verify(source, output.path, executor, tick)
                 self.token.raise_if_cancelled()
-                self._phase = Phase.FINISHING
-                output.commit()
-                return self._result(source, output, time.monotonic() - started)
+                self._stage = self._stage._replace(phase=Phase.FINISHING)
+                status = output.commit()
+                return self._result(source, status, time.monotonic() - started)
 
     def _source_gate(self) -> Gate:
-        if self.options.backing_file is None:
+        """What the user allowed, and the backing file that the options name."""
+        reference = self._base_reference()
+        if reference is None or reference.path is None:
             return self._gate
-        reference = self._base_reference(self.options.target)
-        named = AllowGate((reference.path,)) if reference.path else DENY
-        return EitherGate(self._gate, named)
+        return EitherGate(self._gate, AllowGate((reference.path,)))
 
-    def _base_reference(self, target: Path) -> Reference:
-        return resolve_reference("backing file", self.options.backing_file or "", target)
-
-    def _open_base(self, output: OutputFile) -> OpenedImage | None:
-        """The backing file that the target keeps, opened as guest data."""
-        if self.options.backing_file is None:
+    def _base_reference(self) -> Reference | None:
+        """Where the kept backing file is, seen from the place where the target really will be."""
+        name = self.options.backing_file
+        if name is None:
             return None
-        reference = self._base_reference(output.target)
-        path = reference.path or Path(self.options.backing_file)
-        base = open_image(path, format=self.options.backing_format, gate=self._source_gate())
+        return resolve_reference("backing file", name, Path(os.path.realpath(self.options.target)))
+
+    def _open_base(self) -> OpenedImage | None:
+        """The backing file that the target keeps, opened as guest data.
+
+        Raises:
+            OptionsError: When its name is no plain file name.
+            OutputError: When the target would replace it.
+        """
+        reference = self._base_reference()
+        if reference is None:
+            return None
+        if reference.path is None:
+            raise OptionsError(
+                f"The backing file {reference.name!r} is not a plain file name",
+                hint="protocol and json: names can't be read; write ./ before a name with a colon",
+            )
+        base = open_image(
+            reference.path, format=self.options.backing_format, gate=self._source_gate()
+        )
         try:
             refuse_same_file(self.options.target, base.identities)
         except BaseException:
@@ -197,21 +228,27 @@ class ConvertJob:
             work = self._raw_worker(source, output)
             raise_outcome(run(executor, work, self.token, tick=tick))
         else:
-            writer = Qcow2Writer(output, self.options, virtual_bytes=size, workers=executor.threads)
+            options = self.options
+            geometry = Geometry(options.cluster_bits, options.extended_l2, options.refcount_order)
+            check_virtual_size(geometry, size)
+            writer = Qcow2Writer(output, options, virtual_bytes=size, workers=executor.threads)
             work = self._qcow2_worker(source, base, writer)
             raise_outcome(run(executor, work, self.token, tick=tick))
             writer.finish()
-        self._counter.add(size - self._counter.value)
+        # What lies behind the last batch was skipped as well.
+        counter = self._stage.counter
+        counter.add(size - counter.value)
 
-    def _start_phase(self, phase: Phase, total_bytes: int) -> None:
-        self._counter = Counter()
-        self._total_bytes = total_bytes
-        self._phase = phase
+    def _start_phase(self, phase: Phase, total_bytes: int) -> Counter:
+        counter = Counter()
+        # One assignment, so that `progress` never mixes two phases.
+        self._stage = _Stage(phase, counter, total_bytes)
+        return counter
 
     def _counted(self, batches: Iterator[Batch]) -> SharedIterator[Batch]:
         def iter_counted() -> Iterator[Batch]:
             for batch in batches:
-                self._counter.add(batch.skipped_bytes)
+                self._stage.counter.add(batch.skipped_bytes)
                 yield batch
 
         return SharedIterator(iter_counted())
@@ -221,7 +258,7 @@ class ConvertJob:
             output, size_bytes=source.size_bytes, sparse_bytes=self.options.sparse_bytes
         )
         batches = self._counted(
-            iter_batches(iter_stored_ranges(source), size_bytes=source.size_bytes)
+            iter_batches(iter_stored_ranges(source, self.token), size_bytes=source.size_bytes)
         )
 
         def work(_worker_index: int) -> None:
@@ -229,7 +266,7 @@ class ConvertJob:
             for batch in batches:
                 self.token.raise_if_cancelled()
                 writer.write(source.read_pieces(batch.start, batch.end, context))
-                self._counter.add(batch.end - batch.start)
+                self._stage.counter.add(batch.end - batch.start)
 
         return work
 
@@ -239,7 +276,7 @@ class ConvertJob:
         options = self.options
         batches = self._counted(
             iter_batches(
-                _ranges(source, base),
+                _ranges(source, base, self.token),
                 size_bytes=source.size_bytes,
                 batch_bytes=max(BATCH_BYTES, options.cluster_bytes),
             )
@@ -250,7 +287,12 @@ class ConvertJob:
             base_context = base.context() if base is not None else None
             kind = options.compression_type
             coder = (
-                encoder(kind, options.cluster_bytes, level=options.level, window=options.window)
+                _CancellableEncoder(
+                    encoder(
+                        kind, options.cluster_bytes, level=options.level, window=options.window
+                    ),
+                    self.token,
+                )
                 if kind is not None
                 else None
             )
@@ -270,7 +312,7 @@ class ConvertJob:
                     base_pieces,
                 )
                 writer.write(encoded, self.token)
-                self._counter.add(batch.end - batch.start)
+                self._stage.counter.add(batch.end - batch.start)
 
         return work
 
@@ -280,29 +322,39 @@ class ConvertJob:
         """Read the written image through the strict reader and compare it with the source.
 
         Raises:
-            VerifyError: At the first guest byte that differs.
+            VerifyError: At the first guest byte that differs or can't be read back.
         """
-        with open_image(
-            path, format=self.options.target_format, gate=self._source_gate()
-        ) as written:
-            self._start_phase(Phase.VERIFYING, max(source.size_bytes, written.size_bytes))
-            if written.size_bytes != source.size_bytes:
-                raise VerifyError(
-                    f"The result has {written.size_bytes:,} bytes, not {source.size_bytes:,}",
-                    guest_offset=min(written.size_bytes, source.size_bytes),
+        hint = "nothing was kept; the storage, or this program, is at fault"
+        counter = self._start_phase(Phase.VERIFYING, source.size_bytes)
+        try:
+            with open_image(
+                path, format=self.options.target_format, gate=self._source_gate()
+            ) as written:
+                if written.size_bytes != source.size_bytes:
+                    raise VerifyError(
+                        f"The result has {written.size_bytes:,} bytes, not {source.size_bytes:,}",
+                        guest_offset=min(written.size_bytes, source.size_bytes),
+                        hint=hint,
+                    )
+                found = first_difference(
+                    source, written, executor, token=self.token, counter=counter, tick=tick
                 )
-            found = first_difference(
-                source, written, executor, token=self.token, counter=self._counter, tick=tick
-            )
+        except ImageError as error:
+            if error.path != str(path):
+                raise
+            raise VerifyError(
+                f"The result can't be read back: {error.message}",
+                guest_offset=error.guest_offset or 0,
+                hint=hint,
+            ) from error
         if found is not None:
             raise VerifyError(
                 f"The result differs from the source at guest offset {format_offset(found)}",
                 guest_offset=found,
-                hint="nothing was kept; the storage, or this program, is at fault",
+                hint=hint,
             )
 
-    def _result(self, source: OpenedImage, output: OutputFile, seconds: float) -> ConvertResult:
-        status = output.target.stat()
+    def _result(self, source: OpenedImage, status: os.stat_result, seconds: float) -> ConvertResult:
         blocks = getattr(status, "st_blocks", None)
         losses = tuple(source.losses.ranges()) if source.losses is not None else ()
         return ConvertResult(
@@ -317,11 +369,35 @@ class ConvertJob:
         )
 
 
-def _ranges(source: OpenedImage, base: OpenedImage | None) -> Iterator[tuple[int, int]]:
+class _CancellableEncoder:
+    """An encoder that looks at a token before each cluster: one batch may take it a second."""
+
+    def __init__(self, inner: ClusterEncoder, token: CancelToken) -> None:
+        self._inner = inner
+        self._token = token
+
+    def encode(self, cluster: Buffer) -> bytes | bytearray | None:
+        """See `ClusterEncoder`.
+
+        Raises:
+            Cancelled: When the token was set.
+        """
+        self._token.raise_if_cancelled()
+        return self._inner.encode(cluster)
+
+
+def _ranges(
+    source: OpenedImage, base: OpenedImage | None, token: CancelToken
+) -> Iterator[tuple[int, int]]:
     """The guest ranges that a qcow2 target may need clusters for."""
     if base is None:
-        return iter_stored_ranges(source)
-    if len(source.chain) > 1 and source.chain[1].identity == base.chain[0].identity:
+        return iter_stored_ranges(source, token)
+    if len(source.chain) > 1 and _same_image(source.chain[1], base.chain[0]):
         # The target keeps the source's own backing file: only what the overlay decides can differ.
-        return iter_own_ranges(source)
-    return merge_ranges(iter_stored_ranges(source), iter_stored_ranges(base))
+        return iter_own_ranges(source, token)
+    return merge_ranges(iter_stored_ranges(source, token), iter_stored_ranges(base, token))
+
+
+def _same_image(left: ChainLayer, right: ChainLayer) -> bool:
+    """Whether two layers are one file, read in one way."""
+    return left.identity == right.identity and left.format == right.format

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -164,7 +165,7 @@ class ConvertOptions:
                     hint="on the command line: -F qcow2 or -F raw",
                 )
             _one_of("backing format", self.backing_format, ("qcow2", "raw"))
-            if len(self.backing_file.encode()) > limits.MAX_BACKING_NAME_BYTES:
+            if len(os.fsencode(self.backing_file)) > limits.MAX_BACKING_NAME_BYTES:
                 raise OptionsError("The backing file's name is longer than 1023 bytes")
         elif self.backing_format is not None:
             raise OptionsError("A backing format was given, but no backing file")

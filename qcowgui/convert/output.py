@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Self
 
+from qcowgui.codec.cluster import Buffer
 from qcowgui.errors import OutputError
 from qcowgui.image.source import Identity
-
-Buffer = bytes | bytearray | memoryview
 
 _MAX_VECTORS: Final = 1024
 """Buffers in one write call: Linux's IOV_MAX."""
@@ -58,9 +57,11 @@ class OutputFile:
         self._committed = False
         mode = 0o666
         with contextlib.suppress(OSError):
-            mode = stat.S_IMODE(self.target.stat().st_mode)
-        name = os.fsencode(self.target.name)[: _MAX_NAME_BYTES - 20]
-        self.path = self.target.with_name(f".{os.fsdecode(name)}.{secrets.token_hex(4)}.part")
+            # Nobody may read the new file early who may not read the one it replaces.
+            mode &= stat.S_IMODE(self.target.stat().st_mode) | stat.S_IRUSR | stat.S_IWUSR
+        # Cut to leave room for what is added; a character that is cut in half goes.
+        name = os.fsencode(self.target.name)[: _MAX_NAME_BYTES - 20].decode(errors="ignore")
+        self.path = self.target.with_name(f".{name}.{secrets.token_hex(4)}.part")
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         try:
             self._fd = os.open(self.path, flags | getattr(os, "O_CLOEXEC", 0), mode)
@@ -139,22 +140,47 @@ class OutputFile:
         for offset in range(0, size_bytes, len(zeros)):
             self.write_at(offset, zeros[: size_bytes - offset])
 
-    def commit(self) -> None:
+    def commit(self) -> os.stat_result:
         """Make the file durable and put it in the target's place, in one step.
+
+        Returns:
+            The status of the finished file.
 
         Raises:
             OutputError: When the system refuses it, or when a file has appeared at the target
                 since, and may not be replaced.
         """
         try:
+            if self._overwrite:
+                self._take_over_owner()
             os.fsync(self._fd)
-            os.close(self._fd)
-            self._fd = -1
+            status = os.fstat(self._fd)
+            self._close()
             self._move()
-            self._committed = True
-            self._sync_folder()
         except OSError as error:
             raise self._error("can't be put in place", error) from error
+        self._committed = True
+        try:
+            self._sync_folder()
+        except OSError as error:
+            raise self._error(
+                "is complete and in place, but a power failure now could undo that", error
+            ) from error
+        return status
+
+    def _take_over_owner(self) -> None:
+        """Give the new file the owner and the permissions of the one it replaces."""
+        try:
+            old = self.target.stat()
+        except FileNotFoundError:
+            return
+        if not hasattr(os, "fchown"):
+            return
+        # Only root may give a file away; anybody else owns what he makes, as with any copy.
+        with contextlib.suppress(PermissionError):
+            os.fchown(self._fd, old.st_uid, old.st_gid)
+        with contextlib.suppress(PermissionError):
+            os.fchmod(self._fd, stat.S_IMODE(old.st_mode))
 
     def _move(self) -> None:
         if self._overwrite:
@@ -175,7 +201,10 @@ class OutputFile:
     def _sync_folder(self) -> None:
         if os.name != "posix":
             return
-        folder = os.open(self.target.parent, os.O_RDONLY)
+        try:
+            folder = os.open(self.target.parent, os.O_RDONLY)
+        except PermissionError:  # a folder may be writable and not readable
+            return
         try:
             os.fsync(folder)
         except OSError as error:
@@ -184,13 +213,20 @@ class OutputFile:
         finally:
             os.close(folder)
 
+    def _close(self) -> None:
+        # Forgotten first: a close that fails has closed it all the same.
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
     def discard(self) -> None:
         """Remove the temporary file, unless it was committed. Safe to call again."""
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        # What led here is the error to tell, not one of these.
+        with contextlib.suppress(OSError):
+            self._close()
         if not self._committed:
-            self.path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                self.path.unlink()
 
     def __enter__(self) -> Self:
         return self
@@ -213,10 +249,11 @@ def check_target(target: Path, *, overwrite: bool) -> Path:
     Raises:
         OutputError: When it exists and may not be replaced, is no regular file, or has no folder.
     """
-    real = Path(os.path.realpath(target))
     try:
-        mode = real.stat().st_mode
+        # Not of the real path: that of /dev/stdout may be no path at all.
+        mode = target.stat().st_mode
     except FileNotFoundError:
+        real = Path(os.path.realpath(target))
         if not real.parent.is_dir():
             raise OutputError(
                 f"{target}: the folder {real.parent} does not exist",
@@ -224,14 +261,19 @@ def check_target(target: Path, *, overwrite: bool) -> Path:
                 hint="make it first",
             ) from None
         return real
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = error.strerror if isinstance(error, OSError) else error
         raise OutputError(
-            f"{target} can't be used: {error.strerror}", path=str(target), errno=error.errno
+            f"{str(target)!r} can't be used: {reason}",
+            path=str(target),
+            errno=error.errno if isinstance(error, OSError) else None,
         ) from error
+    if stat.S_ISDIR(mode):
+        raise OutputError(f"{target} is a folder", path=str(target), hint="add a file name to it")
     if not stat.S_ISREG(mode):
         raise OutputError(
-            f"{target} is no regular file, as a target must be: it is written at many places and "
-            "then moved into place",
+            f"{target} is no regular file: a target is written at many places, which a pipe or a "
+            "device does not allow, and then moved into place",
             path=str(target),
             hint="for a block device or a pipe use qemu-img, or convert to a file first",
         )
@@ -242,7 +284,7 @@ def check_target(target: Path, *, overwrite: bool) -> Path:
             errno=errno.EEXIST,
             hint="choose another name, or allow overwriting (--force)",
         )
-    return real
+    return Path(os.path.realpath(target))
 
 
 def refuse_same_file(target: Path, sources: frozenset[Identity]) -> None:

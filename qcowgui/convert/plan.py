@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
 
+from qcowgui.engine.work import CancelToken
 from qcowgui.image.layer import BATCH_BYTES, Extent, ExtentKind
 from qcowgui.image.reader import GuestImage
+from qcowgui.units import GIB
 
-_STORED = (ExtentKind.DATA, ExtentKind.COMPRESSED)
+_STORED: Final = (ExtentKind.DATA, ExtentKind.COMPRESSED)
+_PART_BYTES: Final = 64 * GIB
+"""Guest bytes between two looks at the token."""
 
 
 class Batch(NamedTuple):
@@ -38,18 +42,33 @@ def is_own(extent: Extent) -> bool:
     return extent.depth == 0 and extent.kind is not ExtentKind.UNALLOCATED
 
 
-def iter_stored_ranges(image: GuestImage) -> Iterator[tuple[int, int]]:
-    """The guest ranges of an image that may hold something else than zeros, in order."""
-    for extent in image.iter_extents(with_hosts=False):
-        if is_stored(extent):
-            yield extent.start, extent.end
+def iter_stored_ranges(image: GuestImage, token: CancelToken) -> Iterator[tuple[int, int]]:
+    """The guest ranges of an image that may hold something else than zeros, in order.
+
+    Raises:
+        Cancelled: When the token was set.
+    """
+    return _iter_ranges(image, is_stored, token)
 
 
-def iter_own_ranges(image: GuestImage) -> Iterator[tuple[int, int]]:
-    """The guest ranges that the image's own layer decides, in order."""
-    for extent in image.iter_extents(with_hosts=False):
-        if is_own(extent):
-            yield extent.start, extent.end
+def iter_own_ranges(image: GuestImage, token: CancelToken) -> Iterator[tuple[int, int]]:
+    """The guest ranges that the image's own layer decides, in order.
+
+    Raises:
+        Cancelled: When the token was set.
+    """
+    return _iter_ranges(image, is_own, token)
+
+
+def _iter_ranges(
+    image: GuestImage, wanted: Callable[[Extent], bool], token: CancelToken
+) -> Iterator[tuple[int, int]]:
+    # In parts: a disk may have terabytes of tables that say "zeros" before the next extent.
+    for start in range(0, image.size_bytes, _PART_BYTES):
+        token.raise_if_cancelled()
+        for extent in image.iter_extents(start, start + _PART_BYTES, with_hosts=False):
+            if wanted(extent):
+                yield extent.start, extent.end
 
 
 def merge_ranges(

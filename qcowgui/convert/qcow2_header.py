@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +12,9 @@ from qcowgui.errors import OptionsError
 from qcowgui.format import fields, limits
 from qcowgui.format.extensions import ExtensionType
 from qcowgui.format.features import FEATURES, Compatible, Incompatible
-from qcowgui.format.geometry import Geometry
+from qcowgui.format.geometry import ENTRY_BYTES, Geometry
 from qcowgui.format.header import MAGIC
-from qcowgui.units import KIB, align_up
+from qcowgui.units import KIB, align_up, format_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +34,40 @@ class TablePlaces:
     refcount_table_clusters: int
 
 
+def check_virtual_size(geometry: Geometry, virtual_bytes: int) -> None:
+    """Refuse a disk whose L1 table would be larger than QEMU reads.
+
+    Raises:
+        OptionsError: When a larger cluster size is needed.
+    """
+    most_bytes = limits.MAX_L1_BYTES // ENTRY_BYTES * geometry.l1_coverage_bytes
+    if virtual_bytes > most_bytes:
+        raise OptionsError(
+            f"A disk of {format_size(virtual_bytes)} is too large for clusters of "
+            f"{format_size(geometry.cluster_bytes)}, which reach {format_size(most_bytes)}",
+            hint="choose a larger cluster size, or raw as the target format",
+        )
+
+
 def build_first_cluster(
     options: ConvertOptions, geometry: Geometry, virtual_bytes: int, places: TablePlaces
 ) -> bytes:
     """The bytes of the first cluster, cut behind the last one in use.
 
     Raises:
-        OptionsError: When the backing file's name does not fit.
+        OptionsError: When the backing file's name does not fit, or when the file has become longer
+            than the largest refcount table that QEMU reads can count.
     """
+    if places.refcount_table_clusters * geometry.cluster_bytes > limits.MAX_REFCOUNT_TABLE_BYTES:
+        raise OptionsError(
+            f"The image needs more refcounts than clusters of {format_size(geometry.cluster_bytes)}"
+            f" with refcounts of {geometry.refcount_bits} bits can have",
+            hint="choose a larger cluster size or narrower refcounts",
+        )
     version = 2 if options.compat == "0.10" else 3
     header_bytes = limits.V2_HEADER_BYTES if version == 2 else limits.KNOWN_HEADER_BYTES
     extensions = _build_extensions(options, version, geometry.cluster_bytes)
-    name = options.backing_file.encode() if options.backing_file is not None else b""
+    name = os.fsencode(options.backing_file) if options.backing_file is not None else b""
     name_offset = header_bytes + len(extensions) if name else 0
     if header_bytes + len(extensions) + len(name) > geometry.cluster_bytes:
         raise OptionsError(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qcowgui.convert.output import Buffer, OutputFile
+from qcowgui.codec.cluster import Buffer
+from qcowgui.convert.output import OutputFile
 from qcowgui.convert.zeros import iter_data_runs
 from qcowgui.image.layer import Piece
 

@@ -1,30 +1,30 @@
-"""Finding zeros fast: whole clusters first, then aligned blocks of a piece.
+"""Finding zeros fast: by a probe of each block, then by memcmp.
 
-2026-11-30, 64 KiB: comparing bytes objects is a memcmp (2 µs); numpy's `any` takes 8 µs, comparing
-memoryviews 23 µs and more. Data is told from zeros by its first bytes almost always, so those are
-looked at first and a copy for memcmp is made only when they are zero.
+2026-11-30, 64 KiB of zeros: comparing bytes objects is a memcmp (2 µs); numpy's `any` takes 8 µs,
+comparing memoryviews 23 µs. 16 blocks of data: one strided slice and a search (0.4 µs) show that
+none of them starts with a zero; numpy needs 12 µs for the same answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Final
 
-import numpy as np
+from qcowgui.codec.cluster import Buffer
 
-_LOOK_BYTES = 32
-_SOME_ZEROS = bytes(_LOOK_BYTES)
-
-Buffer = bytes | bytearray | memoryview
+_LOOK_BYTES: Final = 32
+_SOME_ZEROS: Final = bytes(_LOOK_BYTES)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def _zeros(length: int) -> bytes:
     return bytes(length)
 
 
 def is_zero(data: Buffer) -> bool:
     """Whether every byte of `data` is zero."""
+    # Most data differs from zeros at its start; only what does not is copied for the memcmp.
     if data[:_LOOK_BYTES] != _SOME_ZEROS[: len(data)]:
         return False
     if isinstance(data, memoryview):
@@ -38,45 +38,32 @@ def iter_data_runs(data: Buffer, block_bytes: int, *, phase: int = 0) -> Iterato
     Args:
         data: The bytes.
         block_bytes: Length and alignment of a block that may be left out: a power of two.
-        phase: The position of `data`'s first byte, so that blocks are aligned to positions; what
-            stands before the first and behind the last whole block is a block of its own.
+        phase: The position of `data`'s first byte: blocks are aligned to positions. What stands
+            before the first and behind the last whole block is a block of its own.
     """
+    start = 0
+    for first, last in _iter_zero_blocks(data, block_bytes, -phase % block_bytes):
+        if start < first:
+            yield start, first
+        start = last
+    if start < len(data):
+        yield start, len(data)
+
+
+def _iter_zero_blocks(data: Buffer, block_bytes: int, head: int) -> Iterator[tuple[int, int]]:
+    """The blocks of `data` that are all zero, as [a, b); the first one has `head` bytes, if any."""
     length = len(data)
-    head = min(-phase % block_bytes, length)
-    whole = (length - head) // block_bytes
-    if length <= block_bytes and (not head or head == length):
-        if not is_zero(data):
-            yield 0, length
-        return
-    edges = [0, head] if head else [0]
-    zero_flags = [is_zero(data[:head])] if head else []
-    zero_flags += _zero_blocks(data, head, whole, block_bytes)
-    edges += range(head + block_bytes, head + (whole + 1) * block_bytes, block_bytes)
-    tail = head + whole * block_bytes
-    if tail < length:
-        zero_flags.append(is_zero(data[tail:]))
-        edges.append(length)
-    start: int | None = None
-    for index, zero in enumerate(zero_flags):
-        if zero and start is not None:
-            yield start, edges[index]
-            start = None
-        elif not zero and start is None:
-            start = edges[index]
-    if start is not None:
-        yield start, length
-
-
-def _zero_blocks(data: Buffer, start: int, blocks: int, block_bytes: int) -> list[bool]:
-    """Whether each of the `blocks` from `start` on is all zero."""
-    if not blocks:
-        return []
-    words = np.frombuffer(data, dtype=np.uint8, count=blocks * block_bytes, offset=start)
-    grid = words.reshape(blocks, block_bytes)
-    # One probe a block rules out nearly all data blocks without reading them.
-    candidates = np.flatnonzero((grid[:, 0] | grid[:, block_bytes // 2]) == 0)
-    flags = [False] * blocks
-    for block in candidates.tolist():
-        position = start + block * block_bytes
-        flags[block] = is_zero(data[position : position + block_bytes])
-    return flags
+    if head:
+        head = min(head, length)
+        if is_zero(data[:head]):
+            yield 0, head
+    probes = bytes(data[head::block_bytes])
+    index = probes.find(0)
+    while index >= 0:
+        first = head + index * block_bytes
+        last = min(first + block_bytes, length)
+        if data[first : first + _LOOK_BYTES] == _SOME_ZEROS[: last - first] and is_zero(
+            data[first:last]
+        ):
+            yield first, last
+        index = probes.find(0, index + 1)

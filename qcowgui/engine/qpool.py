@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from PySide6.QtCore import QRunnable, QThreadPool
 
+from qcowgui.engine.allocator import keep_freed_memory
 from qcowgui.engine.work import CancelToken, RunningWork, Worker, WorkerRun, default_threads
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class QPoolExecutor:
         self._threads = default_threads() if threads is None else threads
         if self._threads < 1:
             raise ValueError(f"an executor needs at least one thread, not {threads}")
+        keep_freed_memory()
         self._pool = QThreadPool()
         self._pool.setMaxThreadCount(self._threads)
         self._pool.setExpiryTimeout(_EXPIRY_MS)

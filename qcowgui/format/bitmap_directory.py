@@ -19,7 +19,7 @@ from qcowgui.format.bitmaps import (
     BitmapEntry,
     bitmap_table_entries_needed,
 )
-from qcowgui.format.finding import Finding, Refusal, Severity
+from qcowgui.format.finding import Finding, Refusal, Severity, fold
 from qcowgui.format.text import decode_name
 from qcowgui.units import align_up, format_size
 
@@ -78,9 +78,8 @@ def parse_bitmap_directory(
                 refusal=Refusal.QEMU,
             )
         )
-    for entry in entries:
-        findings += _judge_entry(entry, cluster_bits, virtual_bytes)
-    findings += _judge_duplicates(entries)
+    judged = (_judge_entry(entry, cluster_bits, virtual_bytes) for entry in entries)
+    findings = fold(chain(findings, chain.from_iterable(judged), _judge_duplicates(entries)))
     if not loaded:
         findings = [replace(finding, refusal=Refusal.NONE) for finding in findings]
     return entries, findings

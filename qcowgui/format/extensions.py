@@ -204,7 +204,7 @@ def _check_kind(extension: Extension) -> Iterator[Finding]:
         yield _finding(
             "extension-misspelt",
             Severity.SUSPICIOUS,
-            f'The backing format "{extension.text}" is stored under number 0xe279268f, a '
+            f"The backing format “{extension.text}” is stored under number 0xe279268f, a "
             "misspelling made by crosvm; other programs do not see it.",
             offset,
         )

@@ -100,7 +100,7 @@ def _check_unknown_bits(header: Header, names: FeatureNames) -> Iterator[Finding
             if unknown >> bit & 1:
                 kind = feature_class.name.lower()
                 name = names.get((feature_class, bit))
-                called = f', called "{name}" by the image,' if name else ""
+                called = f", called “{name}” by the image," if name else ""
                 yield field_finding(
                     header,
                     f"unknown-{kind}",

@@ -6,9 +6,13 @@ the manual and the tests refer to them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Final
+
+from qcowgui.format import limits
 
 
 class Severity(IntEnum):
@@ -74,6 +78,34 @@ class Finding:
     def __post_init__(self) -> None:
         if self.code not in CODES:
             raise ValueError(f"finding code {self.code!r} is not in CODES")
+
+
+def fold(findings: Iterable[Finding]) -> list[Finding]:
+    """`findings` in their order, without the flood that a crafted table of 65,536 entries makes.
+
+    Of each code, told apart by who refuses, the first `limits.MAX_FINDINGS_OF_A_KIND` are kept;
+    the last of them counts the others.
+    """
+    kept: list[Finding] = []
+    seen: Counter[tuple[str, Refusal]] = Counter()
+    last: dict[tuple[str, Refusal], int] = {}
+    left_out: Counter[tuple[str, Refusal]] = Counter()
+    for finding in findings:
+        kind = finding.code, finding.refusal
+        seen[kind] += 1
+        if seen[kind] <= limits.MAX_FINDINGS_OF_A_KIND:
+            last[kind] = len(kept)
+            kept.append(finding)
+        else:
+            left_out[kind] += finding.count
+    for kind, count in left_out.items():
+        finding = kept[last[kind]]
+        kept[last[kind]] = replace(
+            finding,
+            message=f"{finding.message} There are {count:,} more of this kind.",
+            count=finding.count + count,
+        )
+    return kept
 
 
 CODES: Final[dict[str, str]] = {

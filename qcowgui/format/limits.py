@@ -72,6 +72,8 @@ MAX_BITMAP_BYTES: Final = 512 * MIB
 
 MAX_BITMAP_TABLES_READ_BYTES: Final = 32 * MIB
 """ours: what an open reads of bitmap tables; a disk of 1 PiB at 64 KiB granularity needs 4 MiB."""
+MAX_FINDINGS_OF_A_KIND: Final = 64
+"""ours: more findings of one code tell a reader nothing new."""
 MAX_CHAIN_LAYERS: Final = 256
 """ours: an honest chain is far shorter; QEMU itself has no bound but the stack."""
 MAX_WINDOW_BYTES: Final = 4 * MIB

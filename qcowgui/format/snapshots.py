@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from qcowgui.format import fields, limits
-from qcowgui.format.finding import Finding, Refusal, Severity
+from qcowgui.format.finding import Finding, Refusal, Severity, fold
 from qcowgui.format.geometry import ENTRY_BYTES, Geometry
 from qcowgui.format.text import decode_name
 from qcowgui.units import align_up, format_offset, format_size
@@ -218,10 +220,10 @@ class SnapshotTableParser:
 
     def finish(self) -> SnapshotTable:
         """The table as far as it was fed, judged."""
-        findings = self._judge_table()
-        for snapshot in self._snapshots:
-            findings += _judge_entry(snapshot, self._version)
-        findings += _judge_ids(self._snapshots)
+        entries = (_judge_entry(snapshot, self._version) for snapshot in self._snapshots)
+        findings = fold(
+            chain(self._judge_table(), chain.from_iterable(entries), _judge_ids(self._snapshots))
+        )
         last = self._snapshots[-1] if self._snapshots else None
         unpadded = 0
         if last is not None:
@@ -378,26 +380,22 @@ def _judge_entry(snapshot: Snapshot, version: int) -> list[Finding]:
     return findings
 
 
-def _judge_ids(snapshots: list[Snapshot]) -> list[Finding]:
+def _judge_ids(snapshots: list[Snapshot]) -> Iterator[Finding]:
     """One finding for each id that occurs more than once, placed at its second entry."""
     counts = Counter(snapshot.id_raw for snapshot in snapshots)
     seen: Counter[bytes] = Counter()
-    findings = []
     for snapshot in snapshots:
         seen[snapshot.id_raw] += 1
         if seen[snapshot.id_raw] == 2:
-            findings.append(
-                Finding(
-                    "snapshot-duplicate",
-                    Severity.SUSPICIOUS,
-                    f"{counts[snapshot.id_raw]} snapshots have the id “{snapshot.id[:40]}”; "
-                    "only the first of them can be reached by it.",
-                    _STRUCTURE,
-                    host_offset=snapshot.entry_offset,
-                    entry=snapshot.index,
-                    expected="a unique id",
-                    spec=_SPEC,
-                    count=counts[snapshot.id_raw] - 1,
-                )
+            yield Finding(
+                "snapshot-duplicate",
+                Severity.SUSPICIOUS,
+                f"{counts[snapshot.id_raw]} snapshots have the id “{snapshot.id[:40]}”; "
+                "only the first of them can be reached by it.",
+                _STRUCTURE,
+                host_offset=snapshot.entry_offset,
+                entry=snapshot.index,
+                expected="a unique id",
+                spec=_SPEC,
+                count=counts[snapshot.id_raw] - 1,
             )
-    return findings

@@ -146,5 +146,3 @@ class Actions(QObject):
     def _paint(self) -> None:
         for action, name in self._icons.items():
             action.setIcon(self._theme.icon(name))
-
-

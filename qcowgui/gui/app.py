@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Final
 
-from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QEvent, QEventLoop, QLoggingCategory, QSize, QUrl, Signal
 from PySide6.QtGui import QFileOpenEvent, QIcon
 from PySide6.QtWidgets import QApplication
 
@@ -116,12 +116,14 @@ def screenshot(
     settings = Settings(remember=False)
     settings.colour_scheme = ColourScheme.DARK if dark else ColourScheme.LIGHT
     window = MainWindow(Theme(app, settings, settings), settings)
-    window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     window.resize(QSize(*size))
     window.open_paths(paths)
+    # Without a screen Qt says of every window that it can't hint its size.
+    QLoggingCategory.setFilterRules("default.warning=false")
     window.show()
+    QLoggingCategory.setFilterRules("")
     while window.loader.active:
-        app.processEvents()
+        app.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
     app.processEvents()
     saved = window.grab().save(os.fspath(out_png), "PNG")
     window.close()
@@ -152,9 +154,7 @@ def _local_path(text: str) -> str:
 def _problems_shown_in(window: MainWindow) -> Iterator[None]:
     """An exception that no one expected is printed and shown; the window goes on."""
 
-    def hook(
-        kind: type[BaseException], error: BaseException, trace: TracebackType | None
-    ) -> None:
+    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         previous(kind, error, trace)
         details = "".join(traceback.format_exception(kind, error, trace))
         window.show_problem(

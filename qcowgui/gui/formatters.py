@@ -58,12 +58,14 @@ class Column:
         monospaced: Whether digits should stand below digits.
         right: Whether its cells are aligned to the right.
         quiet: Whether it only explains the others.
+        wide: Whether it takes the room that the others leave; by default the last one does.
     """
 
     title: str
     monospaced: bool = False
     right: bool = False
     quiet: bool = False
+    wide: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +158,7 @@ def offset_text(offset: int) -> str:
     return f"{offset}" if offset < 10 else f"{format_offset(offset)} ({offset:,})"
 
 
-def field_row(
-    found: FieldValue, *, names: FeatureNames | None = None, indent: bool = False
-) -> Row:
+def field_row(found: FieldValue, *, names: FeatureNames | None = None, indent: bool = False) -> Row:
     """The row of a field in a table with `field_columns`."""
     field = found.field
     meaning = field.meaning
@@ -317,7 +317,7 @@ def findings_table(findings: Sequence[Finding]) -> Table:
     return Table(
         (
             Column(translate("formatters", "Severity")),
-            Column(translate("formatters", "What")),
+            Column(translate("formatters", "What"), wide=True),
             Column(translate("formatters", "Where")),
             Column(translate("formatters", "Code"), monospaced=True, quiet=True),
         ),

@@ -20,7 +20,7 @@ from qcowgui.convert.options import ConvertOptions
 from qcowgui.engine.qpool import QPoolExecutor
 from qcowgui.engine.work import CancelledOutcome, CancelToken, Done, Executor, Failed, Outcome
 from qcowgui.errors import QcowError, ReferencedFileError
-from qcowgui.gui.background import BackgroundRunner
+from qcowgui.gui.background import PULL_INTERVAL_MS, BackgroundRunner
 from qcowgui.gui.meter import ProgressMeter
 from qcowgui.image.references import AllowGate, Reference
 
@@ -146,11 +146,13 @@ class JobController(QObject):
     job_removed = Signal(object)
     idle = Signal()
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(
+        self, parent: QObject | None = None, *, interval_ms: int = PULL_INTERVAL_MS
+    ) -> None:
         super().__init__(parent)
         self._jobs: list[Job] = []
         self._running: _Running | None = None
-        self._runner = BackgroundRunner(self)
+        self._runner = BackgroundRunner(self, interval_ms=interval_ms)
         self._runner.pulled.connect(self._look)
 
     @property

@@ -50,6 +50,7 @@ from qcowgui.units import format_count
 _LOAD_INTERVAL_MS: Final = 20
 _LAYOUT_VERSION: Final = 1
 _DEFAULT_SIZE: Final = QSize(1180, 780)
+_DOCK_HEIGHT: Final = 190
 _CLOSE_ICON_SIZE: Final = QSize(14, 14)
 _TOOL_ICON_SIZE: Final = QSize(18, 18)
 
@@ -172,7 +173,9 @@ class MainWindow(QMainWindow):
         self.convert_dialog().show()
 
     def _start_conversion(self, options: ConvertOptions, allowed: list[Path]) -> None:
-        self._dock.show()
+        if not self._dock.isVisible():
+            self._dock.show()
+            self.resizeDocks([self._dock], [_DOCK_HEIGHT], Qt.Orientation.Vertical)
         self.controller.start(options, allowed)
 
     def _ask_to_allow(self, job: Job) -> None:

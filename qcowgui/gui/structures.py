@@ -14,7 +14,7 @@ from qcowgui.format import fields, limits
 from qcowgui.format.bitmaps import TYPE_DIRTY_TRACKING, BitmapEntry
 from qcowgui.format.encryption import LuksHeader
 from qcowgui.format.extensions import Extension, ExtensionType
-from qcowgui.format.features import FeatureClass, feature_name
+from qcowgui.format.features import FEATURES, FeatureClass
 from qcowgui.format.finding import Finding
 from qcowgui.format.header import CRYPT_METHODS
 from qcowgui.format.snapshots import Snapshot
@@ -169,9 +169,7 @@ def _titles() -> dict[StructureKey, str]:
 
 def header_table(report: ImageReport) -> Table:
     """The header's fields, those of a longer header than is known today as one more row."""
-    rows = [
-        field_row(found, names=report.feature_names) for found in report.header.field_values()
-    ]
+    rows = [field_row(found, names=report.feature_names) for found in report.header.field_values()]
     tail = report.header.tail
     if tail:
         start = limits.KNOWN_HEADER_BYTES
@@ -303,10 +301,7 @@ def _feature_name_rows(extension: Extension) -> Iterator[Row]:
             kind, meaning = f"class {class_number}", translate("structures", "unknown class")
         else:
             kind = feature_class.name.lower()
-            known = feature_name(feature_class, bit, {})
-            meaning = translate("structures", "names {what}").format(what=f"{kind} {known}")
-            if known == f"bit {bit}":
-                meaning = translate("structures", "names a bit unknown to this program")
+            meaning = _name_meaning(feature_class, bit, name)
         yield Row(
             (
                 f"    {kind} · bit {bit}",
@@ -319,6 +314,15 @@ def _feature_name_rows(extension: Extension) -> Iterator[Row]:
             base + start + entry_bytes,
             Tone.MUTED,
         )
+
+
+def _name_meaning(feature_class: FeatureClass, bit: int, name: str) -> str:
+    known = FEATURES.get((feature_class, bit))
+    if known is None:
+        return translate("structures", "the image’s name for a bit that the format does not define")
+    if known[0] == name:
+        return translate("structures", "the format’s own name")
+    return translate("structures", "the format calls it {name}").format(name=known[0])
 
 
 def snapshots_table(snapshots: Sequence[Snapshot]) -> Table:

@@ -29,6 +29,8 @@ class Colours:
         muted: Text that steps back; 4.5:1 on window and panel all the same.
         accent: What is selected or leads on.
         on_accent: Text on it.
+        selected: Behind selected cells and items.
+        on_selected: Text on it.
         note, warning, danger: Text of that tone, on `panel`.
         note_back, warning_back, danger_back: Behind text of that tone in a banner or a badge.
     """
@@ -43,6 +45,8 @@ class Colours:
     muted: str
     accent: str
     on_accent: str
+    selected: str
+    on_selected: str
     note: str
     warning: str
     danger: str
@@ -62,6 +66,8 @@ LIGHT: Final = Colours(
     muted="#59636e",
     accent="#1769aa",
     on_accent="#ffffff",
+    selected="#1769aa",
+    on_selected="#ffffff",
     note="#3b6288",
     warning="#865600",
     danger="#b3261e",
@@ -80,6 +86,8 @@ DARK: Final = Colours(
     muted="#98a2ad",
     accent="#4a9eff",
     on_accent="#08121d",
+    selected="#275a94",
+    on_selected="#ffffff",
     note="#8ab8e6",
     warning="#e9b949",
     danger="#ff8a80",
@@ -104,6 +112,8 @@ _ICONS: Final = {
     "close": "mdi6.close",
     "waiting": "mdi6.clock-outline",
 }
+
+_FUSION_OUTLINE_PERCENT: Final = 140
 
 SPACING: Final = 8
 """The grid that margins and gaps are multiples of, in device-independent pixels."""
@@ -192,14 +202,24 @@ class Theme(QObject):
             Tone.DANGER: colours.danger_back,
         }[tone]
 
+    def _system_is_dark(self) -> bool:
+        return self._app.styleHints().colorScheme() == Qt.ColorScheme.Dark
+
     def _apply(self) -> None:
         chosen = self._settings.colour_scheme
         if chosen is ColourScheme.SYSTEM:
-            dark = self._app.styleHints().colorScheme() == Qt.ColorScheme.Dark
+            dark = self._system_is_dark()
         else:
             dark = chosen is ColourScheme.DARK
         self._colours = DARK if dark else LIGHT
-        self._app.setPalette(_palette(self._colours))
+        palette = _palette(self._colours)
+        self._app.setPalette(palette)
+        # Fusion draws the outline of a field in a darker shade of the window's colour, which
+        # on a dark window can't be seen. Fields don't paint that colour itself.
+        outline = QColor(self._colours.scroll).lighter(_FUSION_OUTLINE_PERCENT)
+        palette.setColor(QPalette.ColorRole.Window, outline)
+        for kind in (b"QCheckBox", b"QLineEdit", b"QAbstractSpinBox"):
+            self._app.setPalette(palette, kind)
         self._app.setStyleSheet(_style_sheet(self._colours))
         self.changed.emit()
 
@@ -221,8 +241,8 @@ def _palette(colours: Colours) -> QPalette:
         role.BrightText: colours.danger,
         role.Link: colours.accent,
         role.LinkVisited: colours.accent,
-        role.Highlight: colours.accent,
-        role.HighlightedText: colours.on_accent,
+        role.Highlight: colours.selected,
+        role.HighlightedText: colours.on_selected,
         role.Accent: colours.accent,
         role.Light: colours.hover,
         role.Midlight: colours.line,
@@ -257,12 +277,12 @@ QStatusBar {{ background: {c.window}; border-top: 1px solid {c.line}; color: {c.
 QStatusBar::item {{ border: 0; }}
 QTableView, QTreeView, QListView, QPlainTextEdit {{ background: {c.panel};
     border: 1px solid {c.line}; border-radius: 6px; outline: 0; }}
-QTableView {{ gridline-color: transparent; selection-background-color: {c.accent};
-    selection-color: {c.on_accent}; }}
+QTableView {{ gridline-color: transparent; selection-background-color: {c.selected};
+    selection-color: {c.on_selected}; }}
 QTableView::item {{ padding: 2px 8px; border: 0; }}
 QTreeView::item, QListView::item {{ padding: 5px 6px; border: 0; }}
-QTreeView::item:selected, QListView::item:selected {{ background: {c.accent};
-    color: {c.on_accent}; }}
+QTreeView::item:selected, QListView::item:selected {{ background: {c.selected};
+    color: {c.on_selected}; }}
 QTreeView::item:hover:!selected, QListView::item:hover:!selected {{ background: {c.hover}; }}
 QHeaderView {{ background: {c.panel}; border: 0; border-top-left-radius: 6px;
     border-top-right-radius: 6px; }}
@@ -293,7 +313,7 @@ QSplitter::handle:horizontal {{ width: 9px; }}
 QSplitter::handle:vertical {{ height: 9px; }}
 QMenu {{ background: {c.raised}; border: 1px solid {c.line}; padding: 4px; }}
 QMenu::item {{ padding: 5px 26px 5px 22px; border-radius: 4px; }}
-QMenu::item:selected {{ background: {c.accent}; color: {c.on_accent}; }}
+QMenu::item:selected {{ background: {c.selected}; color: {c.on_selected}; }}
 QMenu::item:disabled {{ color: {c.muted}; background: transparent; }}
 QMenu::separator {{ height: 1px; background: {c.line}; margin: 4px 8px; }}
 QMenuBar {{ background: {c.window}; padding: 2px 6px; }}

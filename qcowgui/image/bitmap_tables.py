@@ -31,7 +31,7 @@ def iter_bitmap_table_findings(
 
     Args:
         source: The image.
-        entries: Bitmaps of its directory; the caller has left out those whose place is impossible.
+        entries: Bitmaps of its directory, whose places and sizes the caller has tested.
         cluster_bits: Of the image.
 
     Raises:
@@ -67,12 +67,13 @@ def _invalid_entries(
     """The index of the first invalid entry (0 when there is none), and how many there are."""
     first, count = 0, 0
     for start in range(0, table_bytes, _WINDOW_BYTES):
-        data = source.read_at(table_offset + start, min(_WINDOW_BYTES, table_bytes - start))
+        wanted = min(_WINDOW_BYTES, table_bytes - start)
+        data = source.read_at(table_offset + start, wanted)
         kinds = decode_bitmap_table(data, cluster_bits=cluster_bits).kind
         invalid = np.flatnonzero(kinds == BitmapClusterKind.INVALID)
         if len(invalid) and not count:
             first = start // ENTRY_BYTES + int(invalid[0])
         count += len(invalid)
-        if len(data) < _WINDOW_BYTES:
+        if len(data) < wanted:
             break
     return first, count

@@ -12,14 +12,13 @@ from qcowgui.codec.registry import CompressionType
 from qcowgui.errors import (
     CorruptError,
     ImageError,
-    NotQcow2Error,
     ReferencedFileError,
     UnsupportedError,
 )
 from qcowgui.format import limits
 from qcowgui.format.geometry import Geometry
 from qcowgui.format.header import CRYPT_METHODS, MAGIC_BYTES
-from qcowgui.format.snapshots import Snapshot
+from qcowgui.format.snapshots import Snapshot, check_snapshot_l1
 from qcowgui.image.identify import identify
 from qcowgui.image.inspect import ImageReport, inspect_source, not_qcow2_error
 from qcowgui.image.layer import Layer, RawLayer
@@ -75,8 +74,9 @@ class OpenedImage(GuestImage):
         sources: list[ByteSource],
         *,
         salvage: bool,
+        missing: Reference | None = None,
     ) -> None:
-        super().__init__(layers, sources=sources, salvage=salvage)
+        super().__init__(layers, sources=sources, salvage=salvage, missing=missing)
         self.chain = tuple(chain)
 
     @property
@@ -121,7 +121,9 @@ def open_image(
         snapshot: Name or id of an internal snapshot to read instead of the active disk; also
             `snapshot.id=…` or `snapshot.name=…`. An id wins over a name.
         salvage: Whether unreadable ranges read as zeros and are noted in `losses`.
-        follow: False reads the image's own layer alone: what it leaves out reads as zeros.
+        follow: False opens the image's own layer alone. What it leaves to its backing file is then
+            unknown: `iter_extents` calls it UNALLOCATED, reading it raises, and with `salvage`
+            it is given as zeros and noted in `losses`.
 
     Raises:
         ImageError: When the image, or one it refers to, can't present guest data.
@@ -155,6 +157,7 @@ class _ChainOpener:
     def open(self, path: Path, format: str | None, snapshot: str | None) -> OpenedImage:
         source: FileSource | None = FileSource(path)
         reference: Reference | None = None
+        missing: Reference | None = None
         guessed = False
         while source is not None:
             self._sources.append(source)
@@ -170,7 +173,10 @@ class _ChainOpener:
             report = self._add_qcow2(source, reference, snapshot, guessed=guessed)
             snapshot = None
             reference = backing_reference(report, Path(source.name))
-            if reference is None or not self._follow:
+            if reference is None:
+                break
+            if not self._follow:
+                missing = reference
                 break
             format = report.backing_format
             if format not in FORMATS:
@@ -179,7 +185,9 @@ class _ChainOpener:
             source = open_reference(reference, self._gate)
         if snapshot is not None:
             raise ImageError("a raw file has no snapshots", path=str(path))
-        return OpenedImage(self._layers, self._chain, self._sources, salvage=self._salvage)
+        return OpenedImage(
+            self._layers, self._chain, self._sources, salvage=self._salvage, missing=missing
+        )
 
     def _guard(self, source: FileSource, reference: Reference | None) -> None:
         """Refuse loops, by identity, and chains that are too long."""
@@ -237,8 +245,10 @@ class _ChainOpener:
             data_source = self._open_data_file(report, source.path)
         chosen = find_snapshot(report, snapshot) if snapshot is not None else None
         virtual_bytes = report.virtual_bytes
-        if chosen is not None and chosen.disk_bytes is not None:
-            virtual_bytes = align_down(chosen.disk_bytes, SECTOR_BYTES)
+        if chosen is not None:
+            _require_snapshot_table(chosen, report, geometry)
+            if chosen.disk_bytes is not None:
+                virtual_bytes = align_down(chosen.disk_bytes, SECTOR_BYTES)
         mapping = GuestMapping(
             source,
             geometry,
@@ -300,6 +310,24 @@ def require_mappable(report: ImageReport) -> Geometry:
 _UNSUPPORTED_CODES: Final = frozenset(
     {"header-version", "unknown-incompatible", "compression-type-unknown", "header-crypt-method"}
 )
+
+
+def _require_snapshot_table(snapshot: Snapshot, report: ImageReport, geometry: Geometry) -> None:
+    """Refuse a snapshot whose L1 table is in an impossible place or too small for its disk.
+
+    One that is cut by the end of the file passes: what is left of it can be read.
+
+    Raises:
+        CorruptError: When it is so.
+    """
+    finding = check_snapshot_l1(
+        snapshot,
+        geometry,
+        virtual_bytes=report.header.size,
+        file_bytes=limits.MAX_OFFSET + limits.MAX_L1_BYTES,
+    )
+    if finding is not None:
+        raise CorruptError(finding.message.rstrip("."), path=report.name, finding=finding)
 
 
 def find_snapshot(report: ImageReport, wanted: str) -> Snapshot:

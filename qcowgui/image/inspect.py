@@ -27,7 +27,7 @@ from qcowgui.format.encryption import (
 from qcowgui.format.extensions import Extension, ExtensionType, first_of, parse_extensions
 from qcowgui.format.feature_rules import check_features
 from qcowgui.format.features import Autoclear, Feature, decode_features, parse_feature_names
-from qcowgui.format.finding import Finding, Refusal, Severity
+from qcowgui.format.finding import Finding, Refusal, Severity, fold
 from qcowgui.format.geometry import ENTRY_BYTES, cluster_bits_valid
 from qcowgui.format.header import MAGIC_BYTES, Header, parse_header
 from qcowgui.format.header_rules import check_header
@@ -113,7 +113,8 @@ def inspect(path: str | os.PathLike[str]) -> ImageReport:
     """The report on the image file at `path`.
 
     Raises:
-        NotQcow2Error: When the file has no qcow2 magic; it says what the file is instead.
+        NotQcow2Error: When the file has no qcow2 magic, or is of the older qcow format; it says
+            what the file is instead.
         SourceError: When the file can't be opened or read.
     """
     with FileSource(path) as source:
@@ -123,9 +124,10 @@ def inspect(path: str | os.PathLike[str]) -> ImageReport:
 def inspect_source(source: ByteSource) -> ImageReport:
     """The report on an image that is open already. See `inspect`."""
     head = source.read_at(0, limits.FIRST_READ_BYTES)
-    if head[:4] != MAGIC_BYTES:
-        raise not_qcow2_error(source)
     header = parse_header(head)
+    # Version 1 has the same magic, but it is another format with other fields.
+    if head[:4] != MAGIC_BYTES or header.version == 1:
+        raise not_qcow2_error(source)
     cluster_bytes = (
         1 << header.cluster_bits
         if cluster_bits_valid(header.cluster_bits)
@@ -138,7 +140,7 @@ def inspect_source(source: ByteSource) -> ImageReport:
 
 
 def not_qcow2_error(source: ByteSource) -> NotQcow2Error:
-    """The error that says what a file without the qcow2 magic is instead."""
+    """The error that says what a file that is no qcow2 image is instead."""
     found = identify(source, name=source.name)
     sentences = [f"not a qcow2 image: this is {found.title}", found.detail, found.expected_by_name]
     return NotQcow2Error(
@@ -203,7 +205,7 @@ class _Inspection:
             bitmaps=bitmaps,
             encryption_pointer=pointer,
             luks=luks,
-            findings=tuple(sorted(self._findings, key=lambda finding: -finding.severity)),
+            findings=tuple(sorted(fold(self._findings), key=lambda finding: -finding.severity)),
         )
 
     def _extensions(self) -> list[Extension]:
@@ -325,7 +327,7 @@ class _Inspection:
             )
             for snapshot in table.snapshots
         )
-        self._findings += [found for found in checks if found]
+        self._findings += fold(found for found in checks if found)
         return table.snapshots
 
     def _bitmaps(
@@ -369,11 +371,11 @@ class _Inspection:
             loaded=loaded,
         )
         self._findings += found
-        if loaded:
-            broken = {finding.entry for finding in found if finding.refusal is not Refusal.NONE}
-            sound = [entry for entry in entries if entry.index not in broken and not entry.in_use]
+        if loaded and all(finding.refusal is Refusal.NONE for finding in found):
             self._findings += iter_bitmap_table_findings(
-                self._source, sound, cluster_bits=header.cluster_bits
+                self._source,
+                [entry for entry in entries if not entry.in_use],
+                cluster_bits=header.cluster_bits,
             )
         return pointer, tuple(entries)
 

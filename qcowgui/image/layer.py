@@ -117,9 +117,11 @@ class ReadContext:
 
     Attributes:
         salvage: Where unreadable ranges are noted to be read as zeros; None: they raise.
+        made_decoders: Gets every decoder made here, for what they have seen; it may be shared.
     """
 
     salvage: LossLog | None = None
+    made_decoders: list[ClusterDecoder] = field(default_factory=list)
     _arena: bytearray = field(default_factory=lambda: bytearray(BATCH_BYTES))
     _arena_used: int = 0
     _payload_area: bytearray = field(default_factory=bytearray)
@@ -149,6 +151,7 @@ class ReadContext:
         found = self._decoders.get(key)
         if found is None:
             found = self._decoders[key] = decoder(compression_type, cluster_bytes)
+            self.made_decoders.append(found)
         return found
 
     def lose(self, start: int, length: int, error: ImageError) -> None:

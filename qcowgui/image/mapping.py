@@ -30,7 +30,8 @@ from qcowgui.image.source import ByteSource
 from qcowgui.units import align_down, ceil_div, format_offset
 
 _WINDOW_ENTRIES: Final = 8192
-_CACHED_WINDOWS: Final = 8
+_CACHED_ENTRIES: Final = 8 * _WINDOW_ENTRIES
+"""Decoded entries kept, 21 bytes each; but two windows at the least, however large they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,35 +85,31 @@ class GuestMapping:
         self._version = version
         self._has_data_file = has_data_file
         self._l1_table_offset = l1_table_offset
-        needed = min(
-            l1_size,
-            geometry.l1_entries_needed(virtual_bytes),
-            limits.MAX_L1_BYTES // ENTRY_BYTES,
-        )
-        self.l1_entries_needed = needed
-        self.l1_words = parse_words(source.read_at(l1_table_offset, needed * ENTRY_BYTES))
-        self._l2_offsets = l2_table_offsets(self.l1_words)
+        self.l1_entries_needed = geometry.l1_entries_needed(virtual_bytes)
+        loaded = min(l1_size, self.l1_entries_needed, limits.MAX_L1_BYTES // ENTRY_BYTES)
+        self.l1_words = parse_words(source.read_at(l1_table_offset, loaded * ENTRY_BYTES))
         self._tables_per_window = max(1, _WINDOW_ENTRIES // geometry.l2_entries)
         self.window_clusters = self._tables_per_window * geometry.l2_entries
         self.window_bytes = self.window_clusters * geometry.cluster_bytes
+        self._cached_windows = max(2, _CACHED_ENTRIES // self.window_clusters)
         self._used_windows = self._find_used_windows()
+        # From here on the L1 table itself is missing, if anywhere.
+        self._first_missing_window = (
+            len(self.l1_words) // self._tables_per_window
+            if len(self.l1_words) < self.l1_entries_needed
+            else ceil_div(virtual_bytes, self.window_bytes)
+        )
         self._cache: OrderedDict[int, L2View] = OrderedDict()
         self._lock = threading.Lock()
 
     def _find_used_windows(self) -> npt.NDArray[np.int64]:
-        used = np.flatnonzero(self._l2_offsets) // self._tables_per_window
-        missing = np.arange(
-            len(self.l1_words) // self._tables_per_window,
-            ceil_div(self.l1_entries_needed, self._tables_per_window),
-        )
-        if len(self.l1_words) == self.l1_entries_needed:
-            missing = missing[:0]
-        return np.unique(np.concatenate([used, missing])).astype(np.int64)
+        used = np.flatnonzero(l2_table_offsets(self.l1_words)) // self._tables_per_window
+        return np.unique(used).astype(np.int64)
 
     @property
     def l2_table_count(self) -> int:
         """How many L2 tables the L1 table names, each reference counted."""
-        return int(np.count_nonzero(self._l2_offsets))
+        return int(np.count_nonzero(l2_table_offsets(self.l1_words)))
 
     def iter_spans(self, start: int, end: int) -> Iterator[Span]:
         """The guest range [start, end) in pieces, in order; `end` is at most `virtual_bytes`.
@@ -122,12 +119,7 @@ class GuestMapping:
         end = min(end, self.virtual_bytes)
         while start < end:
             window = start // self.window_bytes
-            position = int(np.searchsorted(self._used_windows, window))
-            next_used = (
-                int(self._used_windows[position])
-                if position < len(self._used_windows)
-                else ceil_div(end, self.window_bytes)
-            )
+            next_used = self._next_used_window(window)
             if next_used != window:
                 stop = min(end, next_used * self.window_bytes)
                 yield Span(start, stop, None, start // self.geometry.cluster_bytes)
@@ -136,6 +128,15 @@ class GuestMapping:
             stop = min(end, (window + 1) * self.window_bytes)
             yield self._span(window, start, stop)
             start = stop
+
+    def _next_used_window(self, window: int) -> int:
+        """The first window from `window` on with an L2 table, or the first one that is missing."""
+        if window >= self._first_missing_window:
+            return window
+        position = int(np.searchsorted(self._used_windows, window))
+        if position == len(self._used_windows):
+            return self._first_missing_window
+        return min(int(self._used_windows[position]), self._first_missing_window)
 
     def _span(self, window: int, start: int, end: int) -> Span:
         cluster_bytes = self.geometry.cluster_bytes
@@ -164,7 +165,7 @@ class GuestMapping:
         view = self._load_window(window)
         with self._lock:
             self._cache[window] = view
-            while len(self._cache) > _CACHED_WINDOWS:
+            while len(self._cache) > self._cached_windows:
                 self._cache.popitem(last=False)
         return view
 
@@ -206,7 +207,7 @@ class GuestMapping:
             if index >= len(self.l1_words):
                 incomplete.append((table, 0))
                 continue
-            offset = int(self._l2_offsets[index])
+            offset = L1Entry(int(self.l1_words[index])).l2_table_offset
             if not offset:
                 continue
             if not self.geometry.is_aligned(offset):
@@ -241,8 +242,13 @@ class GuestMapping:
         where = f"guest offset {format_offset(guest_offset)}"
         l1_entry = self.l1_entry(index)
         if l1_entry is None:
-            needed = self._l1_table_offset + (index + 1) * ENTRY_BYTES
-            return _truncated(name, where, f"L1[{index}]", guest_offset, needed, self._source)
+            return self._truncated(
+                where,
+                f"L1[{index}]",
+                guest_offset,
+                self._l1_table_offset + index * ENTRY_BYTES,
+                ENTRY_BYTES,
+            )
         if not geometry.is_aligned(l1_entry.l2_table_offset):
             return CorruptError(
                 f"{where} can't be read: L1[{index}] points to an L2 table at "
@@ -252,38 +258,40 @@ class GuestMapping:
             )
         l2_index = geometry.l2_index(guest_offset)
         label = f"L1[{index}]/L2[{l2_index}]"
-        end = l1_entry.l2_table_offset + (l2_index + 1) * geometry.l2_entry_bytes
-        if end > self._source.size_bytes:
-            return _truncated(name, where, label, guest_offset, end, self._source)
+        offset = l1_entry.l2_table_offset + l2_index * geometry.l2_entry_bytes
+        if offset + geometry.l2_entry_bytes > self._source.size_bytes:
+            return self._truncated(where, label, guest_offset, offset, geometry.l2_entry_bytes)
         entry = self.l2_entry(guest_offset)
+        why = self._why_invalid(entry, guest_offset)
         return CorruptError(
-            f"{where} can't be read: {label} is {entry.word:#018x}, {self._why_invalid(entry)}",
+            f"{where} can't be read: {label} is {entry.word:#018x}, {why}",
             path=name,
             guest_offset=guest_offset,
         )
 
-    def _why_invalid(self, entry: L2Entry) -> str:
+    def _truncated(
+        self, where: str, entry: str, guest_offset: int, offset: int, entry_bytes: int
+    ) -> TruncatedError:
+        file_bytes = self._source.size_bytes
+        return TruncatedError(
+            f"{where} can't be read: {entry} lies beyond the end of the file "
+            f"({format_offset(file_bytes)}), at {format_offset(offset)}",
+            path=self._source.name,
+            guest_offset=guest_offset,
+            needed_offset=offset + entry_bytes,
+            file_bytes=file_bytes,
+            hint="the file is cut short; salvage reads what is there and zeros for the rest",
+        )
+
+    def _why_invalid(self, entry: L2Entry, guest_offset: int) -> str:
         if entry.is_compressed:
             return "a compressed cluster in an image with an external data file"
         if self._version < 3 and entry.reads_zero:
             return "with the zero flag, which version 2 does not have"
         if not self.geometry.is_aligned(entry.host_offset):
             return f"whose host offset {format_offset(entry.host_offset)} is no cluster boundary"
-        if self._has_data_file:
+        if self._has_data_file and entry.host_offset != guest_offset:
             return "whose host offset differs from the guest offset, as none may in a data file"
         if self.geometry.extended_l2 and (entry.bitmap or entry.host_offset):
             return f"with the impossible subcluster bitmap {entry.bitmap:#018x}"
         return "an allocated cluster at offset 0, where the header is"
-
-
-def _truncated(
-    name: str, where: str, entry: str, guest_offset: int, needed: int, source: ByteSource
-) -> TruncatedError:
-    return TruncatedError(
-        f"{where} can't be read: {entry} lies beyond the end of the file "
-        f"({format_offset(source.size_bytes)}), at {format_offset(needed - ENTRY_BYTES)}",
-        path=name,
-        guest_offset=guest_offset,
-        needed_offset=needed,
-        file_bytes=source.size_bytes,
-    )

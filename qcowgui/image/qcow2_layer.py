@@ -193,10 +193,9 @@ class Qcow2Layer:
         """(start, end, kind, host offset or None) of the parts of MIXED clusters, in order."""
         part_bytes = self._cluster_bytes // SUBCLUSTERS
         for index in range(run.first, run.last):
-            bitmap = 0 if view.bitmaps is None else int(view.bitmaps[index])
-            entry = L2Entry(int(view.words[index]), bitmap, self._mapping.geometry)
+            entry = L2Entry(int(view.words[index]), 0, self._mapping.geometry)
             base = (span.first_cluster + index) * self._cluster_bytes
-            kinds = entry.subclusters()
+            kinds = _subcluster_kinds(0 if view.bitmaps is None else int(view.bitmaps[index]))
             part = 0
             while part < SUBCLUSTERS:
                 stop = part + 1
@@ -283,6 +282,21 @@ class Qcow2Layer:
             guest_offset=cluster,
             hint="salvage reads what is intact and zeros for the rest",
         )
+
+
+def _subcluster_kinds(bitmap: int) -> list[SubclusterKind]:
+    """What the subclusters of a MIXED entry are: decoding has shown that none is INVALID.
+
+    `L2Entry.subclusters` can't tell: an entry at host offset 0 is one with data in a data file.
+    """
+    return [
+        SubclusterKind.NORMAL
+        if bitmap >> index & 1
+        else SubclusterKind.ZERO
+        if bitmap >> (index + SUBCLUSTERS) & 1
+        else SubclusterKind.UNALLOCATED
+        for index in range(SUBCLUSTERS)
+    ]
 
 
 def _extent(start: int, end: int, kind: ExtentKind, depth: int, host: int | None = None) -> Extent:

@@ -6,12 +6,17 @@ asked for salvage and gets the list of what was lost.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Self
 
+from qcowgui.codec.cluster import ClusterDecoder
+from qcowgui.errors import ImageError
 from qcowgui.image.layer import Extent, ExtentKind, Layer, LossLog, Piece, ReadContext
+from qcowgui.image.references import Reference
 from qcowgui.image.source import ByteSource, Identity
+from qcowgui.units import format_offset
 
 
 class GuestImage:
@@ -21,6 +26,8 @@ class GuestImage:
         layers: From the image itself (depth 0) to the bottom of its backing chain.
         size_bytes: Size of the virtual disk.
         losses: What salvage could not read; None when reading is strict.
+        missing: The backing file that should follow the last layer but was not opened, or None.
+            What no layer holds is then unknown, not zeros: a strict read of it raises.
     """
 
     def __init__(
@@ -29,12 +36,17 @@ class GuestImage:
         *,
         sources: Sequence[ByteSource],
         salvage: bool = False,
+        missing: Reference | None = None,
     ) -> None:
         """A guest's view of opened layers; `sources` are closed with it."""
         self.layers = tuple(layers)
         self.size_bytes = layers[0].size_bytes
         self.losses = LossLog() if salvage else None
+        self.missing = missing
         self._sources = tuple(sources)
+        self._decoders: list[ClusterDecoder] = []
+        self._idle_contexts: list[ReadContext] = []
+        self._lock = threading.Lock()
 
     @property
     def identities(self) -> frozenset[Identity]:
@@ -43,12 +55,20 @@ class GuestImage:
 
     def context(self) -> ReadContext:
         """Buffers and codecs for one thread; hand it to that thread's reads."""
-        return ReadContext(self.losses)
+        return ReadContext(self.losses, self._decoders)
+
+    @property
+    def prerelease_seen(self) -> int:
+        """How many reads of a cluster so far found it in the layout before zstd's release."""
+        return sum(decoder.prerelease_seen for decoder in self._decoders)
 
     def iter_extents(
         self, start: int = 0, end: int | None = None, *, with_hosts: bool = True
     ) -> Iterator[Extent]:
         """The guest range [start, end) as extents: in order, complete, neighbours joined.
+
+        What a backing file that was not opened would decide is UNALLOCATED, and when salvaging
+        DATA, as all that reading notes as lost.
 
         Args:
             start: First guest byte.
@@ -62,7 +82,7 @@ class GuestImage:
         """
         end = self.size_bytes if end is None else min(end, self.size_bytes)
         current: Extent | None = None
-        for extent in self._iter_layer(0, start, end, with_hosts=with_hosts):
+        for extent in self._iter_chain(start, end, with_hosts=with_hosts):
             joined = _join(current, extent)
             if joined is None and current is not None:
                 yield current
@@ -70,21 +90,38 @@ class GuestImage:
         if current is not None:
             yield current
 
-    def _iter_layer(
-        self, depth: int, start: int, end: int, *, with_hosts: bool
-    ) -> Iterator[Extent]:
-        below = self.layers[depth + 1].size_bytes if depth + 1 < len(self.layers) else 0
-        for extent in self.layers[depth].iter_extents(
-            start, end, depth, with_hosts=with_hosts, strict=self.losses is None
-        ):
-            if extent.kind is not ExtentKind.UNALLOCATED or extent.start >= below:
-                yield extent
+    def _iter_chain(self, start: int, end: int, *, with_hosts: bool) -> Iterator[Extent]:
+        """Each layer's extents where all above it are unallocated: a stack, however deep."""
+        strict = self.losses is None
+        sizes = [*(layer.size_bytes for layer in self.layers[1:]), 0]
+        stack = [self.layers[0].iter_extents(start, end, 0, with_hosts=with_hosts, strict=strict)]
+        while stack:
+            extent = next(stack[-1], None)
+            if extent is None:
+                stack.pop()
                 continue
-            inside = min(extent.end, below)
-            yield from self._iter_layer(depth + 1, extent.start, inside, with_hosts=with_hosts)
-            if inside < extent.end:
-                # Beyond a shorter layer's end, the answer of the layer above it stays.
-                yield _tail(extent, inside)
+            below = sizes[extent.depth]
+            if extent.kind is not ExtentKind.UNALLOCATED:
+                yield extent
+            elif extent.start >= below:
+                yield self._left_over(extent)
+            else:
+                inside = min(extent.end, below)
+                if inside < extent.end:
+                    # Beyond a shorter layer's end, the answer of the layer above it stays.
+                    stack.append(iter((_tail(extent, inside),)))
+                deeper = extent.depth + 1
+                stack.append(
+                    self.layers[deeper].iter_extents(
+                        extent.start, inside, deeper, with_hosts=with_hosts, strict=strict
+                    )
+                )
+
+    def _left_over(self, extent: Extent) -> Extent:
+        """What no layer holds: nothing, or, when salvaging, what the missing file would know."""
+        if self.missing is not None and self.losses is not None:
+            return extent._replace(kind=ExtentKind.DATA)
+        return extent
 
     def read_pieces(self, start: int, end: int, context: ReadContext) -> list[Piece]:
         """The guest bytes [start, end) that are stored somewhere, in order; the rest are zeros.
@@ -107,8 +144,19 @@ class GuestImage:
             wanted = pending
             if not wanted:
                 break
+        if self.missing is not None:
+            for first, last in wanted:
+                context.lose(first, last - first, self._missing_error(self.missing, first))
         pieces.sort(key=_piece_start)
         return pieces
+
+    def _missing_error(self, missing: Reference, start: int) -> ImageError:
+        return ImageError(
+            f"data is left to the {missing.kind} {missing.name!r}, which was not opened",
+            path=self.layers[-1].name,
+            guest_offset=start,
+            hint=f"first at guest offset {format_offset(start)}",
+        )
 
     def read(self, start: int, length: int, context: ReadContext | None = None) -> bytes:
         """`length` guest bytes from `start` on, zeros included; fewer at the end of the disk.
@@ -119,10 +167,23 @@ class GuestImage:
         """
         end = min(start + length, self.size_bytes)
         result = bytearray(max(0, end - start))
-        for piece in self.read_pieces(start, end, context or self.context()):
+        if context is not None:
+            self._fill(result, start, end, context)
+            return bytes(result)
+        context = self._borrow_context()
+        self._fill(result, start, end, context)
+        with self._lock:
+            self._idle_contexts.append(context)
+        return bytes(result)
+
+    def _borrow_context(self) -> ReadContext:
+        with self._lock:
+            return self._idle_contexts.pop() if self._idle_contexts else self.context()
+
+    def _fill(self, result: bytearray, start: int, end: int, context: ReadContext) -> None:
+        for piece in self.read_pieces(start, end, context):
             offset = piece.start - start
             result[offset : offset + len(piece.data)] = piece.data
-        return bytes(result)
 
     def close(self) -> None:
         """Close every file of the chain."""

@@ -146,6 +146,7 @@ class FileSource:
             raise
         self._closed = False
         self._seek_lock = threading.Lock()
+        self._known_data = (0, 0, 0)
 
     def _measure(self) -> int:
         mode = self._status.st_mode
@@ -254,19 +255,32 @@ class FileSource:
         """
         end = min(end, self._size_bytes)
         while start < end:
-            try:
-                data = os.lseek(self._fd, start, os.SEEK_DATA)
-                hole = os.lseek(self._fd, data, os.SEEK_HOLE)
-            except AttributeError:
-                data, hole = start, end
-            except OSError as error:
-                if error.errno == errno.ENXIO:  # a hole up to the end
-                    return
-                data, hole = start, end
+            data, hole = self._next_data(start)
             if data >= end:
                 return
-            yield max(data, start), min(hole, end)
+            yield data, min(hole, end)
             start = hole
+
+    def _next_data(self, start: int) -> tuple[int, int]:
+        """The first data at or behind `start`, as [a, b); both are the file's length when none is.
+
+        The last answer is kept: finding the end of a long range costs a walk over all its pages
+        (2026-11-30, tmpfs: 1.4 ms for each of a gigabyte's 4 MiB batches).
+        """
+        known_from, data, hole = self._known_data
+        if known_from <= start < hole:
+            return max(start, data), hole
+        size = self._size_bytes
+        try:
+            data = os.lseek(self._fd, start, os.SEEK_DATA)
+            hole = os.lseek(self._fd, data, os.SEEK_HOLE)
+        except AttributeError:  # no such call on this system
+            data, hole = start, size
+        except OSError as error:
+            # ENXIO: a hole up to the end. Anything else: no map of holes here.
+            data, hole = (size if error.errno == errno.ENXIO else start), size
+        self._known_data = start, data, hole
+        return data, hole
 
     def close(self) -> None:
         """Close the file; safe to call again."""

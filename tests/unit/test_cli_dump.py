@@ -19,9 +19,10 @@ Capture = pytest.CaptureFixture[str]
 COPIED = 1 << 63
 
 
-def dump(capsys: Capture, path: Path, *arguments: str) -> Any:
+def dump(capsys: Capture, path: Path, *arguments: str) -> dict[str, Any]:
     assert run(["dump", str(path), "--json", *arguments]) == 0
-    return json.loads(capsys.readouterr().out)
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
 
 
 def text(capsys: Capture, path: Path, *arguments: str) -> str:
@@ -159,9 +160,7 @@ def test_refcounts_of_every_width(order: int, tmp_path: Path, capsys: Capture) -
     assert [row["host-offset"] for row in block] == [index << 16 for index in range(8)]
 
 
-def test_the_second_block_counts_from_where_the_first_ends(
-    tmp_path: Path, capsys: Capture
-) -> None:
+def test_the_second_block_counts_from_where_the_first_ends(tmp_path: Path, capsys: Capture) -> None:
     builder = s0_builder()
     builder.write(0, b"x" * 512 * 300)
     path = builder.build().write_to(tmp_path / "image.qcow2")

@@ -42,10 +42,7 @@ def test_printable(text: str, shown: str) -> None:
 def test_a_table_in_columns(capsys: Capture) -> None:
     output.print_table(table([(1, "x", "one", True), (12345, "y", "many\x1b", False)]))
     assert capsys.readouterr().out == (
-        "Things\n"
-        "   index  name      good\n"
-        "       1  one       yes\n"
-        "  12,345  many\\x1b  no\n"
+        "Things\n   index  name      good\n       1  one       yes\n  12,345  many\\x1b  no\n"
     )
 
 
@@ -79,7 +76,8 @@ def test_on_a_terminal_names_are_no_markup(
 
 
 def test_a_stream_of_json_is_an_array(capsys: Capture) -> None:
-    output.print_json_stream(table([(1, "x", "one", True), (2, None, "two", False)]).objects())
+    objects = table([(1, "x", "one", True), (2, None, "two", False)]).objects()
+    output.print_json_stream(map(json.dumps, objects))
     assert json.loads(capsys.readouterr().out) == [
         {"index": 1, "hidden": "x", "name": "one", "good": True},
         {"index": 2, "hidden": None, "name": "two", "good": False},
@@ -98,3 +96,21 @@ def test_tables_as_json(capsys: Capture) -> None:
         "others": [{"index": 3, "hidden": None, "name": "ü\x1b", "good": True}],
         "more": True,
     }
+
+
+def test_on_a_narrow_terminal_numbers_and_hex_stay_whole(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setattr(output, "_on_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "50")
+    columns = (
+        Column("offset", "offset", right=True),
+        Column("raw", "raw", whole=True),
+        Column("meaning", "meaning"),
+    )
+    words = "several words that need more than one line of the table"
+    output.print_table(Table("x", "X", columns, [(123456789, "00000000 00030000", words)]))
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.strip()]
+    assert all(len(line) <= 50 for line in lines)
+    assert any("123,456,789   00000000 00030000   several" in line for line in lines)
+    assert len(lines) > 5

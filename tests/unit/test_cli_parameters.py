@@ -63,8 +63,10 @@ def test_allow_backing_takes_a_value_after_an_equals_sign_only(
 
 
 def reference(folder: Path, name: str, *, data_file: bool = False) -> Reference:
-    kind = "data file" if data_file else "backing file"
-    return resolve_reference(kind, name, folder / "image.qcow2")
+    image = folder / "image.qcow2"
+    if data_file:
+        return resolve_reference("data file", name, image)
+    return resolve_reference("backing file", name, image)
 
 
 def test_gates(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from qcowgui import errors
 from qcowgui.errors import ExitCode
-from qcowgui.format.finding import CODES, Finding, Severity
+from qcowgui.format import limits
+from qcowgui.format.finding import CODES, Finding, Refusal, Severity, fold
 
 
 def _subclasses(kind: type[BaseException]) -> set[type[BaseException]]:
@@ -84,3 +85,25 @@ def test_finding_codes_are_spelt_alike() -> None:
     for code, meaning in CODES.items():
         assert code == code.lower().replace("_", "-")
         assert meaning.endswith(".")
+
+
+def test_fold_keeps_the_first_of_a_kind_and_counts_the_others() -> None:
+    limit = limits.MAX_FINDINGS_OF_A_KIND
+    flood = [
+        Finding("bitmap-type", Severity.INFO, "Bad.", "x", entry=index, count=2)
+        for index in range(limit + 10)
+    ]
+    refusing = Finding("bitmap-type", Severity.INFO, "Bad.", "x", refusal=Refusal.QEMU)
+    other = Finding("dirty", Severity.INFO, "Dirty.", "x")
+    kept = fold([*flood, refusing, other])
+    assert kept[: limit - 1] == flood[: limit - 1]
+    assert kept[limit:] == [refusing, other]
+    last = kept[limit - 1]
+    assert (last.entry, last.count) == (limit - 1, 2 + 20)
+    assert last.message == "Bad. There are 20 more of this kind."
+    assert sum(finding.count for finding in kept) == 2 * len(flood) + 2
+
+
+def test_fold_leaves_what_is_within_the_limit() -> None:
+    few = [Finding("dirty", Severity.INFO, "Dirty.", "x")] * limits.MAX_FINDINGS_OF_A_KIND
+    assert fold(iter(few)) == few

@@ -86,7 +86,11 @@ def test_values_of_a_cut_structure() -> None:
     assert (b.value, b.host_offset) == (0x0304_0506, 102)
     assert (c.value, c.raw, c.host_offset) == (None, b"", 106)
     assert [found.value for found in fields.iter_field_values(table, data[:5])] == [258, None, None]
-    assert [found.value for found in fields.iter_field_values(table, data, end=5)] == [258, None, None]
+    assert [found.value for found in fields.iter_field_values(table, data, end=5)] == [
+        258,
+        None,
+        None,
+    ]
     assert fields.parse_fields(table, data[:5]) == {"a": 258, "b": 0, "c": 0}
 
 

@@ -63,11 +63,10 @@ class KeyboardDialog(QDialog):
     def _keys(self, actions: Sequence[QAction]) -> Table:
         rows = []
         for action in actions:
-            keys = [
-                key.toString(QKeySequence.SequenceFormat.NativeText) for key in action.shortcuts()
-            ]
-            if keys:
-                rows.append(Row((action.text().replace("&", ""), ", ".join(keys))))
+            # The others are the same on keyboards with keys of their own for it.
+            key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            if key:
+                rows.append(Row((action.text().replace("&", ""), key.replace("Backtab", "Tab"))))
         rows.append(Row((self.tr("Go to what a finding is about"), self.tr("Return"))))
         rows.append(Row((self.tr("Remove a recent file from the list"), self.tr("Delete"))))
         return Table((Column(self.tr("Command")), Column(self.tr("Keys"))), tuple(rows))

@@ -39,10 +39,7 @@ class AllowBox(QMessageBox):
             )
         self.setInformativeText("\n".join(lines))
         allow = self.addButton(self.tr("Allow"), QMessageBox.ButtonRole.AcceptRole)
-        refuse = self.addButton(
-            self.tr("Don’t read them"), QMessageBox.ButtonRole.RejectRole
-        )
+        refuse = self.addButton(self.tr("Don’t read them"), QMessageBox.ButtonRole.RejectRole)
         self.setDefaultButton(refuse)
         self.setEscapeButton(refuse)
         allow.clicked.connect(lambda: self.allowed.emit(paths))
-

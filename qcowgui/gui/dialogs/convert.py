@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from qcowgui.convert.options import ConvertOptions
 from qcowgui.errors import OptionsError
 from qcowgui.gui.dialogs.allow import AllowBox
-from qcowgui.gui.dialogs.convert_fields import TargetFields, make_form
+from qcowgui.gui.dialogs.convert_fields import TargetFields, add_row, make_form
 from qcowgui.gui.dialogs.convert_form import notes, suggest_target
 from qcowgui.gui.session import Inspected
 from qcowgui.gui.theme import SPACING
@@ -131,9 +131,9 @@ class ConvertDialog(QDialog):
         row.addWidget(self.references, 1)
         row.addWidget(self.allow_button)
         self._files = make_form()
-        self._files.addRow(self.tr("Source"), self._with_browse(self.source, self._browse_source))
-        self._files.addRow("", self._reference_row)
-        self._files.addRow(self.tr("Target"), self._with_browse(self.target, self._browse_target))
+        add_row(self._files, self.tr("Source"), self._with_browse(self.source, self._browse_source))
+        add_row(self._files, "", self._reference_row)
+        add_row(self._files, self.tr("Target"), self._with_browse(self.target, self._browse_target))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(*[SPACING * 2] * 4)
         layout.setSpacing(SPACING + 2)

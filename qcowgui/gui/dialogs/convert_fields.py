@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QFormLayout,
+    QLabel,
     QSpinBox,
     QToolButton,
     QVBoxLayout,
@@ -36,6 +37,7 @@ from qcowgui.units import SECTOR_BYTES, format_size
 
 _MAX_THREADS: Final = 256
 _DEFAULT_REFCOUNT_BITS: Final = 16
+_LABEL_CHARACTERS: Final = 14
 
 
 class TargetFields(QWidget):
@@ -173,21 +175,21 @@ class TargetFields(QWidget):
 
     def _lay_out(self) -> None:
         self._common = make_form()
-        self._common.addRow(self.tr("Format"), self.format)
-        self._common.addRow(self.tr("Compression"), self.compression)
-        self._common.addRow(self.tr("Level"), self.level)
-        self._common.addRow(self.tr("Cluster size"), self.cluster_size)
-        self._common.addRow(self.tr("Threads"), self.threads)
-        self._common.addRow("", self.verify)
+        add_row(self._common, self.tr("Format"), self.format)
+        add_row(self._common, self.tr("Compression"), self.compression)
+        add_row(self._common, self.tr("Level"), self.level)
+        add_row(self._common, self.tr("Cluster size"), self.cluster_size)
+        add_row(self._common, self.tr("Threads"), self.threads)
+        add_row(self._common, "", self.verify)
         self._rare = make_form()
-        self._rare.addRow(self.tr("Snapshot"), self.snapshot)
-        self._rare.addRow(self.tr("Compat"), self.compat)
-        self._rare.addRow(self.tr("Refcount bits"), self.refcount_bits)
-        self._rare.addRow(self.tr("zlib window"), self.deflate_window)
-        self._rare.addRow(self.tr("Holes from"), self.sparse)
-        self._rare.addRow("", self.extended_l2)
-        self._rare.addRow("", self.lazy_refcounts)
-        self._rare.addRow("", self.salvage)
+        add_row(self._rare, self.tr("Snapshot"), self.snapshot)
+        add_row(self._rare, self.tr("Compat"), self.compat)
+        add_row(self._rare, self.tr("Refcount bits"), self.refcount_bits)
+        add_row(self._rare, self.tr("zlib window"), self.deflate_window)
+        add_row(self._rare, self.tr("Holes from"), self.sparse)
+        add_row(self._rare, "", self.extended_l2)
+        add_row(self._rare, "", self.lazy_refcounts)
+        add_row(self._rare, "", self.salvage)
         self.more = QWidget()
         self.more.setLayout(self._rare)
         self.more.hide()
@@ -256,9 +258,7 @@ class TargetFields(QWidget):
         self.edited.emit()
 
     def _show_more(self, shown: bool) -> None:
-        self.more_button.setArrowType(
-            Qt.ArrowType.DownArrow if shown else Qt.ArrowType.RightArrow
-        )
+        self.more_button.setArrowType(Qt.ArrowType.DownArrow if shown else Qt.ArrowType.RightArrow)
         self.more.setVisible(shown)
         window = self.window()
         # The window grows and shrinks by what is shown; its width is the user's.
@@ -274,6 +274,17 @@ def make_form() -> QFormLayout:
     form.setHorizontalSpacing(SPACING * 2)
     form.setVerticalSpacing(SPACING)
     return form
+
+
+def add_row(form: QFormLayout, text: str, field: QWidget) -> None:
+    """Add a field with its label; the labels of all forms of the dialog are equally wide."""
+    label = QLabel(text)
+    label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+    label.setMinimumWidth(label.fontMetrics().averageCharWidth() * _LABEL_CHARACTERS)
+    label.setBuddy(field)
+    if text:
+        field.setAccessibleName(text)
+    form.addRow(label, field)
 
 
 def _combo(*items: tuple[str, str | int]) -> QComboBox:

@@ -101,9 +101,7 @@ class JobRow(QFrame):
         job, controller = self.job, self._controller
         self._add_button("cancel", self.tr("Cancel"), lambda: controller.cancel(job))
         target = str(job.options.target)
-        self._add_button(
-            "open", self.tr("Open result"), lambda: self.open_requested.emit(target)
-        )
+        self._add_button("open", self.tr("Open result"), lambda: self.open_requested.emit(target))
         self._add_button("folder", self.tr("Open folder"), self._open_folder)
         self._add_button("allow", self.tr("Allow…"), lambda: self.allow_requested.emit(job))
         self._add_button("retry", self.tr("Try again"), lambda: controller.retry(job))
@@ -210,8 +208,9 @@ class JobRow(QFrame):
         if result.losses:
             lost = sum(loss.length for loss in result.losses)
             lines.append(
-                self.tr("{size} could not be read and became zeros, from guest offset {first} on")
-                .format(size=format_size(lost), first=format_offset(result.losses[0].start))
+                self.tr(
+                    "{size} could not be read and became zeros, from guest offset {first} on"
+                ).format(size=format_size(lost), first=format_offset(result.losses[0].start))
             )
         return "\n".join(lines)
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QModelIndex, QPoint, QSortFilterProxyModel, Qt, Signal
+from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QWidget
 
-from qcowgui.gui.formatters import Table, tsv
-from qcowgui.gui.models.table import SORT_ROLE, TableModel
+from qcowgui.gui.formatters import Column, Table, tsv
+from qcowgui.gui.models.table import TableModel
 from qcowgui.gui.theme import Theme
 
 _MAX_COLUMN_WIDTH: Final = 460
+_COLUMN_GAP: Final = 8
+_ROWS_MEASURED: Final = 100  # for the columns' widths; a table may have a hundred thousand
+_EMPTY: Final = Table((Column(""),), ())
 
 
 class DataTable(QTableView):
@@ -28,11 +31,9 @@ class DataTable(QTableView):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
-        self._model: TableModel | None = None
-        self._proxy = QSortFilterProxyModel(self)
-        self._proxy.setSortRole(SORT_ROLE)
-        self.setModel(self._proxy)
+        self._model = TableModel(_EMPTY, theme, self)
+        self.setModel(self._model)
+        self.selectionModel().currentRowChanged.connect(self._current_changed)
         self.setShowGrid(False)
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
@@ -46,42 +47,36 @@ class DataTable(QTableView):
         self.verticalHeader().hide()
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header = self.horizontalHeader()
-        header.setStretchLastSection(True)
         header.setHighlightSections(False)
+        header.setResizeContentsPrecision(_ROWS_MEASURED)
         self._size_rows()
         theme.changed.connect(self.viewport().update)
 
     @property
-    def table(self) -> Table | None:
+    def table(self) -> Table:
         """What is shown."""
-        return self._model.table if self._model else None
+        return self._model.table
 
     def set_table(self, table: Table) -> None:
-        """Show `table`, its first row current."""
-        old = self._model
-        self._model = TableModel(table, self._theme, self)
+        """Show `table` in its own order, nothing selected."""
         self.setSortingEnabled(False)
-        self._proxy.setSourceModel(self._model)
-        self._proxy.sort(-1)
-        if old is not None:
-            old.deleteLater()
+        self._model.set_table(table)
         self.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         self.setSortingEnabled(table.sortable)
-        self.selectionModel().currentRowChanged.connect(self._current_changed)
         self._fit_columns()
 
     def current_row(self) -> int | None:
         """The index of the current row in the table, or None."""
-        index = self._proxy.mapToSource(self.currentIndex())
-        return index.row() if index.isValid() else None
+        index = self.currentIndex()
+        return self._model.table_row(index.row()) if index.isValid() else None
 
     def select_row(self, row: int) -> None:
         """Select a row of the table and bring it into view."""
-        if self._model is None or not 0 <= row < self._model.rowCount():
+        if not 0 <= row < self._model.rowCount():
             return
-        index = self._proxy.mapFromSource(self._model.index(row, 0))
-        self.selectRow(index.row())
-        self.scrollTo(index)
+        model_row = self._model.model_row(row)
+        self.selectRow(model_row)
+        self.scrollTo(self._model.index(model_row, 0))
 
     def copy_cells(self) -> None:
         """Copy the selected cells, each row of them a line."""
@@ -97,14 +92,14 @@ class DataTable(QTableView):
         """Copy the whole rows in which a cell is selected."""
         rows = sorted({index.row() for index in self.selectedIndexes()})
         if rows:
-            QGuiApplication.clipboard().setText(tsv([self._row_texts(row) for row in rows]))
+            QGuiApplication.clipboard().setText(
+                tsv([self._model.row_at(row).cells for row in rows])
+            )
 
     def copy_table(self) -> None:
         """Copy everything, headings included, in the order shown."""
-        if self._model is None:
-            return
         titles = [column.title for column in self._model.table.columns]
-        rows = [self._row_texts(row) for row in range(self._proxy.rowCount())]
+        rows = [self._model.row_at(row).cells for row in range(self._model.rowCount())]
         QGuiApplication.clipboard().setText(tsv([titles, *rows]))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -116,37 +111,40 @@ class DataTable(QTableView):
         else:
             super().keyPressEvent(event)
 
-    def _row_texts(self, row: int) -> list[str]:
-        return [
-            str(self._proxy.index(row, column).data())
-            for column in range(self._proxy.columnCount())
-        ]
-
     def _size_rows(self) -> None:
         self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 11)
 
     def _fit_columns(self) -> None:
-        self.resizeColumnsToContents()
+        columns = self._model.table.columns
+        wide = next((i for i, column in enumerate(columns) if column.wide), len(columns) - 1)
         header = self.horizontalHeader()
-        for column in range(self._proxy.columnCount() - 1):
-            header.resizeSection(column, min(header.sectionSize(column) + 8, _MAX_COLUMN_WIDTH))
+        mode = QHeaderView.ResizeMode
+        header.setStretchLastSection(False)
+        for index in range(len(columns)):
+            header.setSectionResizeMode(index, mode.Stretch if index == wide else mode.Interactive)
+        self.resizeColumnsToContents()
+        for index in range(len(columns)):
+            if index != wide:
+                width = min(header.sectionSize(index) + _COLUMN_GAP, _MAX_COLUMN_WIDTH)
+                header.resizeSection(index, width)
 
     def _current_changed(self, current: QModelIndex) -> None:
-        index = self._proxy.mapToSource(current)
-        if index.isValid():
-            self.row_selected.emit(index.row())
+        if current.isValid():
+            self.row_selected.emit(self._model.table_row(current.row()))
 
     def _activate(self, index: QModelIndex) -> None:
-        source = self._proxy.mapToSource(index)
-        if source.isValid():
-            self.row_activated.emit(source.row())
+        if index.isValid():
+            self.row_activated.emit(self._model.table_row(index.row()))
 
-    def _show_menu(self, position: QPoint) -> None:
+    def make_menu(self) -> QMenu:
+        """The context menu; it deletes itself when it closes."""
+        some = bool(self.selectedIndexes())
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(self.tr("Copy"), self.copy_cells).setEnabled(bool(self.selectedIndexes()))
-        menu.addAction(self.tr("Copy rows"), self.copy_rows).setEnabled(
-            bool(self.selectedIndexes())
-        )
+        menu.addAction(self.tr("Copy"), self.copy_cells).setEnabled(some)
+        menu.addAction(self.tr("Copy rows"), self.copy_rows).setEnabled(some)
         menu.addAction(self.tr("Copy table"), self.copy_table)
-        menu.popup(self.viewport().mapToGlobal(position))
+        return menu
+
+    def _show_menu(self, position: QPoint) -> None:
+        self.make_menu().popup(self.viewport().mapToGlobal(position))

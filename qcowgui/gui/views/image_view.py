@@ -253,14 +253,16 @@ class ImageView(QWidget):
         else:
             consequence = self.tr("This program can still read its guest data.")
         self.banner.say(
-            self.tr("QEMU would refuse this image: {reason}").format(reason=text),
-            consequence,
+            self.tr("QEMU would refuse this image"),
+            f"{text}\n{consequence}",
             tone=Tone.DANGER if report.mapping_refusals else Tone.WARNING,
         )
 
     def _show_error(self, error: QcowError) -> None:
         self._pages.setCurrentWidget(self._failed)
-        message = error.message[:1].upper() + error.message[1:]
+        # The title says it already.
+        message = error.message.removeprefix("not a qcow2 image: ")
+        message = message[:1].upper() + message[1:]
         self.banner.say(
             self.tr("{name} can't be shown").format(name=self.session.path.name)
             if not isinstance(error, NotQcow2Error)

@@ -1,0 +1,331 @@
+"""The controller of conversions, and the work beside the window below it."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from qcowgui.convert.job import Phase, Progress
+from qcowgui.convert.options import ConvertOptions
+from qcowgui.engine.work import CancelledOutcome, CancelToken, Done, Failed, Outcome
+from qcowgui.gui.background import BackgroundRunner
+from qcowgui.gui.garbage import GuiThreadCollector
+from qcowgui.gui.jobs import AllowNamedGate, JobController, JobState, error_texts
+from qcowgui.gui.meter import SETTLING_SECONDS, ProgressMeter
+from qcowgui.image.references import resolve_reference
+from tests.gui.support import slow_source, state_of, wait_for
+from tests.support.builder import ImageBuilder
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+def controller(qapp: QApplication) -> JobController:  # noqa: ARG001  it must be there
+    return JobController()
+
+
+@pytest.fixture
+def slow_options(tmp_path: Path) -> ConvertOptions:
+    source = slow_source(tmp_path)
+    return ConvertOptions(source, tmp_path / "slow.qcow2", "qcow2", compression="zlib", level=6)
+
+
+def overlay(folder: Path) -> Path:
+    """An image over a raw backing file, which is there."""
+    (folder / "base.raw").write_bytes(b"base" * 65536)
+    builder = ImageBuilder(size=MIB, backing_file="base.raw", backing_format="raw")
+    builder.write(512 * 1024, b"top" * 100)
+    return builder.build().write_to(folder / "overlay.qcow2")
+
+
+# -------------------------------------------------------------------- BackgroundRunner
+
+
+def test_work_runs_beside_and_finishes_here(qtbot: QtBot) -> None:
+    runner = BackgroundRunner(interval_ms=5)
+    seen: list[tuple[Outcome, int | None, bool]] = []
+
+    def work(_: CancelToken) -> int:
+        assert threading.current_thread() is not threading.main_thread()
+        return 7
+
+    with qtbot.waitSignal(runner.idle):
+        runner.submit(
+            work,
+            lambda outcome, value: seen.append(
+                (outcome, value, threading.current_thread() is threading.main_thread())
+            ),
+        )
+        assert seen == []
+        assert runner.active
+    assert seen == [(Done(), 7, True)]
+    assert not runner.active
+
+
+def test_failed_and_cancelled_work(qtbot: QtBot) -> None:
+    runner = BackgroundRunner(interval_ms=5)
+    seen: list[Outcome] = []
+
+    def fail(_: CancelToken) -> None:
+        raise ValueError("bad")
+
+    def wait(token: CancelToken) -> None:
+        while True:
+            token.raise_if_cancelled()
+            time.sleep(0.005)
+
+    with qtbot.waitSignal(runner.idle):
+        runner.submit(fail, lambda outcome, _: seen.append(outcome))
+        runner.submit(wait, lambda outcome, _: seen.append(outcome))
+        qtbot.waitUntil(lambda: len(seen) == 1)
+        runner.cancel_all()
+    assert isinstance(seen[0], Failed)
+    assert isinstance(seen[0].error, ValueError)
+    assert seen[1] == CancelledOutcome()
+
+
+def test_slow_work_delays_no_other(qtbot: QtBot) -> None:
+    runner = BackgroundRunner(interval_ms=5)
+    release = threading.Event()
+    seen: list[str] = []
+    runner.submit(lambda _: release.wait(10), lambda *_: seen.append("slow"))
+    runner.submit(lambda _: None, lambda *_: seen.append("quick"))
+    qtbot.waitUntil(lambda: seen == ["quick"])
+    with qtbot.waitSignal(runner.idle):
+        release.set()
+    assert seen == ["quick", "slow"]
+
+
+# -------------------------------------------------------------------- JobController
+
+
+def test_a_conversion_gives_what_qemu_reads(
+    qtbot: QtBot, controller: JobController, data_image: Path
+) -> None:
+    target = data_image.with_name("target.qcow2")
+    job = controller.start(ConvertOptions(data_image, target, "qcow2", compression="zstd"))
+    assert state_of(job) is JobState.RUNNING
+    wait_for(qtbot, controller, job)
+    assert state_of(job) is JobState.DONE
+    assert job.result is not None
+    assert job.result.verified
+    assert job.result.target_bytes == target.stat().st_size
+    run = subprocess.run(
+        ["qemu-img", "compare", data_image, target], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert job.elapsed_seconds > 0
+
+
+def test_conversions_run_one_after_the_other(
+    qtbot: QtBot, controller: JobController, data_image: Path
+) -> None:
+    jobs = [
+        controller.start(ConvertOptions(data_image, data_image.with_name(f"{number}.raw")))
+        for number in range(3)
+    ]
+    assert [job.state for job in jobs] == [
+        JobState.RUNNING,
+        JobState.WAITING,
+        JobState.WAITING,
+    ]
+    controller.cancel(jobs[1])
+    assert jobs[1].state is JobState.CANCELLED
+    with qtbot.waitSignal(controller.idle):
+        pass
+    assert [job.state for job in jobs] == [JobState.DONE, JobState.CANCELLED, JobState.DONE]
+    assert not data_image.with_name("1.raw").exists()
+
+
+def test_cancel_answers_at_once_and_leaves_nothing(
+    qtbot: QtBot, controller: JobController, slow_options: ConvertOptions
+) -> None:
+    job = controller.start(slow_options)
+    qtbot.waitUntil(
+        lambda: job.progress is not None and job.progress.done_bytes > 0, timeout=20_000
+    )
+    began = time.monotonic()
+    controller.cancel(job)
+    assert state_of(job) is JobState.CANCELLING
+    qtbot.waitUntil(lambda: job.state.ended, timeout=5_000)
+    assert time.monotonic() - began < 0.5
+    assert state_of(job) is JobState.CANCELLED
+    assert list(slow_options.source.parent.iterdir()) == [slow_options.source]
+
+
+def test_the_event_loop_goes_on_while_converting(
+    qtbot: QtBot, controller: JobController, slow_options: ConvertOptions
+) -> None:
+    job = controller.start(slow_options)
+    gaps: list[float] = []
+    last = time.monotonic()
+    while not job.state.ended and time.monotonic() - last < 10 and len(gaps) < 150:
+        qtbot.wait(10)
+        now = time.monotonic()
+        gaps.append(now - last)
+        last = now
+    controller.cancel(job)
+    wait_for(qtbot, controller, job)
+    assert sorted(gaps)[len(gaps) * 95 // 100] < 0.2, sorted(gaps)[-10:]
+
+
+def test_a_refused_reference_names_itself_and_can_be_allowed(
+    qtbot: QtBot, controller: JobController, tmp_path: Path
+) -> None:
+    source = overlay(tmp_path)
+    target = tmp_path / "flat.raw"
+    job = controller.start(ConvertOptions(source, target))
+    wait_for(qtbot, controller, job)
+    assert state_of(job) is JobState.FAILED
+    assert [reference.path for reference in job.refused] == [tmp_path / "base.raw"]
+    assert not target.exists()
+    again = controller.retry(job, [tmp_path / "base.raw"])
+    assert controller.jobs == (again,)
+    wait_for(qtbot, controller, again)
+    assert state_of(again) is JobState.DONE
+    expected = tmp_path / "expected.raw"
+    subprocess.run(["qemu-img", "convert", "-O", "raw", source, expected], check=True)
+    assert target.read_bytes() == expected.read_bytes()
+
+
+def test_the_gate_opens_what_was_named_and_nothing_else(tmp_path: Path) -> None:
+    overlay(tmp_path)
+    reference = resolve_reference("backing file", "base.raw", tmp_path / "overlay.qcow2")
+    other = resolve_reference("backing file", "other.raw", tmp_path / "overlay.qcow2")
+    closed = AllowNamedGate(())
+    assert not closed.permit(reference)
+    assert closed.refused == [reference]
+    gate = AllowNamedGate([tmp_path / "base.raw"])
+    assert gate.permit(reference)
+    assert not gate.permit(other)
+    assert gate.refused == [other]
+
+
+def test_a_failure_is_a_sentence_with_details(
+    qtbot: QtBot, controller: JobController, tmp_path: Path
+) -> None:
+    options = ConvertOptions(tmp_path / "missing.qcow2", tmp_path / "target.raw")
+    job = controller.start(options)
+    wait_for(qtbot, controller, job)
+    assert state_of(job) is JobState.FAILED
+    assert job.error is not None
+    message, _ = error_texts(job.error)
+    assert "missing.qcow2" in message
+    assert "SourceError" in job.error_details
+    assert "missing.qcow2" in job.error_details
+    assert error_texts(ValueError("odd")) == ("ValueError: odd", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_ended_jobs_can_be_removed(
+    qtbot: QtBot, controller: JobController, data_image: Path
+) -> None:
+    job = controller.start(ConvertOptions(data_image, data_image.with_name("x.raw")))
+    with pytest.raises(ValueError, match="ended"):
+        controller.remove(job)
+    wait_for(qtbot, controller, job)
+    with qtbot.waitSignal(controller.job_removed):
+        controller.remove(job)
+    assert controller.jobs == ()
+
+
+@pytest.mark.slow
+def test_two_hundred_jobs_in_a_row(qtbot: QtBot, tmp_path: Path) -> None:
+    """BL-O87: started and finished in a row, with garbage collected all the time."""
+    controller = JobController(interval_ms=5)
+    source = tmp_path / "small.raw"
+    source.write_bytes(b"small" * 1000 + bytes(72))
+    collector = threading.Event()
+
+    def collect() -> None:
+        while not collector.wait(0.01):
+            gc.collect(1)
+
+    thread = threading.Thread(target=collect)
+    thread.start()
+    try:
+        for number in range(200):
+            job = controller.start(ConvertOptions(source, tmp_path / f"{number}.raw", threads=2))
+            if number % 3 == 0:
+                controller.cancel(job)
+            qtbot.waitUntil(lambda job=job: job.state.ended)  # type: ignore[misc]
+            assert state_of(job) in (JobState.DONE, JobState.CANCELLED), job.error_details
+            controller.remove(job)
+            gc.collect(2 if number % 20 == 0 else 1)
+    finally:
+        collector.set()
+        thread.join()
+    assert not controller.active
+
+
+# -------------------------------------------------------------------- meter and collector
+
+
+def test_the_meter_smooths_and_waits_before_it_promises() -> None:
+    meter = ProgressMeter()
+    assert meter.fraction is None
+    assert meter.bytes_per_second is None
+    assert meter.remaining_seconds is None
+    for tick in range(int(SETTLING_SECONDS * 10)):
+        meter.update(Progress(Phase.CONVERTING, tick * 10, 1000, 0), tick / 10)
+        assert meter.remaining_seconds is None
+    meter.update(Progress(Phase.CONVERTING, 200, 1000, 0), SETTLING_SECONDS)
+    assert meter.fraction == 0.2
+    assert meter.bytes_per_second == pytest.approx(100)
+    assert meter.remaining_seconds == pytest.approx(8)
+    meter.update(Progress(Phase.CONVERTING, 400, 1000, 0), SETTLING_SECONDS + 0.1)
+    assert 100 < (meter.bytes_per_second or 0) < 200  # one burst of 2000 a second
+    meter.update(Progress(Phase.VERIFYING, 0, 1000, 0), SETTLING_SECONDS + 0.2)
+    assert meter.fraction == 0
+    assert meter.bytes_per_second is None
+    assert meter.remaining_seconds is None
+
+
+def test_the_meter_takes_whatever_a_job_says() -> None:
+    meter = ProgressMeter()
+    meter.update(Progress(Phase.PREPARING, 0, 0, 0), 5.0)
+    meter.update(Progress(Phase.PREPARING, 0, 0, 0), 5.0)
+    meter.update(Progress(Phase.PREPARING, 0, 0, 0), 50.0)
+    assert meter.fraction is None
+    assert meter.remaining_seconds is None
+    meter.update(Progress(Phase.CONVERTING, 20, 10, 0), 51.0)
+    assert meter.fraction == 1.0
+
+
+class _Cycle:
+    def __init__(self, seen: list[threading.Thread]) -> None:
+        self.seen, self.me = seen, self
+
+    def __del__(self) -> None:
+        self.seen.append(threading.current_thread())
+
+
+def test_cycles_are_collected_in_the_guis_thread(qtbot: QtBot) -> None:
+    seen: list[threading.Thread] = []
+
+    def make_garbage() -> None:
+        for _ in range(5000):
+            _Cycle(seen)
+
+    collector = GuiThreadCollector()
+    gc.collect()
+    collector.start()
+    try:
+        enabled = gc.isenabled()
+        assert not enabled
+        thread = threading.Thread(target=make_garbage)
+        thread.start()
+        thread.join()
+        assert seen == []
+        qtbot.waitUntil(lambda: len(seen) == 5000)
+    finally:
+        collector.stop()
+    assert gc.isenabled()
+    assert set(seen) == {threading.main_thread()}

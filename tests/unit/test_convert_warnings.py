@@ -1,0 +1,94 @@
+"""What a user is told about a conversion, before anybody misses something."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qcowgui.convert.options import Compression, ConvertOptions, TargetFormat
+from qcowgui.convert.warnings import source_warnings
+from qcowgui.image.chain import open_image
+from qcowgui.image.layer import LostRange
+from tests.support.base_images import b0, pattern
+from tests.support.builder import ImageBuilder
+from tests.support.converting import ALLOW
+from tests.support.damage import set_field
+from tests.support.options import KIB, MIB
+
+
+def warnings(
+    source: Path, *, losses: tuple[LostRange, ...] = (), compression: Compression | None = None
+) -> list[str]:
+    """The warnings of converting to raw, or to qcow2 when there is a compression."""
+    target_format: TargetFormat = "qcow2" if compression else "raw"
+    options = ConvertOptions(
+        source, Path("target"), target_format=target_format, compression=compression or "none"
+    )
+    with open_image(source, gate=ALLOW) as image:
+        return list(source_warnings(options, image, losses))
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Path:
+    return b0().write_to(tmp_path / "plain.qcow2")
+
+
+def test_a_plain_image_needs_no_warning(plain: Path) -> None:
+    assert warnings(plain) == []
+    assert warnings(plain, compression="zlib") == []
+
+
+def test_a_raw_source_needs_no_warning(tmp_path: Path) -> None:
+    source = tmp_path / "disk.img"
+    source.write_bytes(pattern(4 * KIB))
+    assert warnings(source) == []
+
+
+def test_zstd_is_not_for_every_reader(plain: Path) -> None:
+    assert warnings(plain, compression="zstd") == [
+        "The result needs QEMU 5.1 or newer; several other programs can't read zstd clusters."
+    ]
+
+
+def test_snapshots_and_bitmaps_are_listed(tmp_path: Path) -> None:
+    builder = ImageBuilder(cluster_bits=12, size=MIB)
+    for index in range(11):
+        builder.snapshot(f"state {index}" if index else "", id=f"id{index}")
+    builder.bitmap("daily", set_ranges=[(0, 4 * KIB)])
+    builder.bitmap("weekly")
+    found = warnings(builder.build().write_to(tmp_path / "rich.qcow2"))
+    assert found == [
+        "Internal snapshots are not carried over: id0, "
+        + ", ".join(f"state {index}" for index in range(1, 8))
+        + " and 3 more.",
+        "Bitmaps are not carried over: daily, weekly.",
+    ]
+
+
+def test_losses_come_first(plain: Path) -> None:
+    losses = (LostRange(0, 64 * KIB, "gone"), LostRange(MIB, 64 * KIB, "gone too"))
+    assert warnings(plain, losses=losses)[0] == (
+        "128 KiB in 2 ranges could not be read and are zeros in the result."
+    )
+
+
+def test_a_corrupt_mark(tmp_path: Path) -> None:
+    image = set_field(b0(), "incompatible_features", 2)
+    found = warnings(image.write_to(tmp_path / "corrupt.qcow2"))
+    assert any("marked as corrupt" in text for text in found)
+
+
+def test_what_qemu_refuses(tmp_path: Path) -> None:
+    image = set_field(b0(), "refcount_table_offset", 512)
+    found = warnings(image.write_to(tmp_path / "odd.qcow2"))
+    assert any(text.startswith("QEMU would refuse to open the source: ") for text in found)
+
+
+def test_a_backing_format_that_was_guessed(tmp_path: Path) -> None:
+    base = tmp_path / "base.img"
+    base.write_bytes(pattern(4 * KIB))
+    source = b0(backing_file="base.img").write_to(tmp_path / "source.qcow2")
+    [found] = warnings(source)
+    assert found.startswith(f"The format of the backing file {base} is not recorded;")
+    assert found.endswith("it was read as raw, as its content shows.")
