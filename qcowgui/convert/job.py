@@ -16,13 +16,7 @@ from qcowgui.codec.registry import encoder
 from qcowgui.convert.compare import first_difference
 from qcowgui.convert.encode import encode_batch
 from qcowgui.convert.output import OutputFile, check_target, refuse_same_file
-from qcowgui.convert.plan import (
-    Batch,
-    iter_batches,
-    iter_own_ranges,
-    iter_stored_ranges,
-    merge_ranges,
-)
+from qcowgui.convert.plan import Batch, iter_batches, iter_ranges_over, iter_stored_ranges
 from qcowgui.convert.qcow2_header import check_virtual_size
 from qcowgui.convert.qcow2_writer import Qcow2Writer
 from qcowgui.convert.raw_writer import RawWriter
@@ -30,7 +24,7 @@ from qcowgui.convert.warnings import source_warnings
 from qcowgui.engine.work import CancelToken, Counter, Executor, SharedIterator, raise_outcome, run
 from qcowgui.errors import ImageError, OptionsError, VerifyError
 from qcowgui.format.geometry import Geometry
-from qcowgui.image.chain import ChainLayer, OpenedImage, open_image
+from qcowgui.image.chain import OpenedImage, open_image
 from qcowgui.image.layer import BATCH_BYTES, LostRange
 from qcowgui.image.references import (
     DENY,
@@ -40,7 +34,7 @@ from qcowgui.image.references import (
     Reference,
     resolve_reference,
 )
-from qcowgui.units import format_offset
+from qcowgui.units import SECTOR_BYTES, format_offset
 
 if TYPE_CHECKING:
     from qcowgui.convert.options import ConvertOptions
@@ -162,6 +156,8 @@ class ConvertJob:
             salvage=options.salvage,
         ) as source:
             refuse_same_file(options.target, source.identities)
+            # A source without a usable mapping is what to tell, not that its target has no room.
+            next(source.iter_extents(0, SECTOR_BYTES), None)
             with (
                 self._open_base() or nullcontext() as base,
                 OutputFile(options.target, overwrite=options.overwrite) as output,
@@ -276,7 +272,7 @@ class ConvertJob:
         options = self.options
         batches = self._counted(
             iter_batches(
-                _ranges(source, base, self.token),
+                iter_ranges_over(source, base, self.token),
                 size_bytes=source.size_bytes,
                 batch_bytes=max(BATCH_BYTES, options.cluster_bytes),
             )
@@ -384,20 +380,3 @@ class _CancellableEncoder:
         """
         self._token.raise_if_cancelled()
         return self._inner.encode(cluster)
-
-
-def _ranges(
-    source: OpenedImage, base: OpenedImage | None, token: CancelToken
-) -> Iterator[tuple[int, int]]:
-    """The guest ranges that a qcow2 target may need clusters for."""
-    if base is None:
-        return iter_stored_ranges(source, token)
-    if len(source.chain) > 1 and _same_image(source.chain[1], base.chain[0]):
-        # The target keeps the source's own backing file: only what the overlay decides can differ.
-        return iter_own_ranges(source, token)
-    return merge_ranges(iter_stored_ranges(source, token), iter_stored_ranges(base, token))
-
-
-def _same_image(left: ChainLayer, right: ChainLayer) -> bool:
-    """Whether two layers are one file, read in one way."""
-    return left.identity == right.identity and left.format == right.format

@@ -176,10 +176,10 @@ class OutputFile:
             return
         if not hasattr(os, "fchown"):
             return
-        # Only root may give a file away; anybody else owns what he makes, as with any copy.
-        with contextlib.suppress(PermissionError):
+        # Only root may give a file away, and not all file systems know owners; then it stays ours.
+        with contextlib.suppress(OSError):
             os.fchown(self._fd, old.st_uid, old.st_gid)
-        with contextlib.suppress(PermissionError):
+        with contextlib.suppress(OSError):
             os.fchmod(self._fd, stat.S_IMODE(old.st_mode))
 
     def _move(self) -> None:

@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from qcowgui.engine.work import CancelToken
+from qcowgui.image.chain import ChainLayer, OpenedImage
 from qcowgui.image.layer import BATCH_BYTES, Extent, ExtentKind
 from qcowgui.image.reader import GuestImage
-from qcowgui.units import GIB
+from qcowgui.units import GIB, align_up
 
 _STORED: Final = (ExtentKind.DATA, ExtentKind.COMPRESSED)
 _PART_BYTES: Final = 64 * GIB
 """Guest bytes between two looks at the token."""
+_MAX_PARTS: Final = 4096
 
 
 class Batch(NamedTuple):
@@ -64,11 +66,39 @@ def _iter_ranges(
     image: GuestImage, wanted: Callable[[Extent], bool], token: CancelToken
 ) -> Iterator[tuple[int, int]]:
     # In parts: a disk may have terabytes of tables that say "zeros" before the next extent.
-    for start in range(0, image.size_bytes, _PART_BYTES):
+    # Not too many of them for the exabytes that a sparse image may claim.
+    part_bytes = max(_PART_BYTES, align_up(image.size_bytes // _MAX_PARTS, _PART_BYTES))
+    for start in range(0, image.size_bytes, part_bytes):
         token.raise_if_cancelled()
-        for extent in image.iter_extents(start, start + _PART_BYTES, with_hosts=False):
+        for extent in image.iter_extents(start, start + part_bytes, with_hosts=False):
             if wanted(extent):
                 yield extent.start, extent.end
+
+
+def iter_ranges_over(
+    source: OpenedImage, base: OpenedImage | None, token: CancelToken
+) -> Iterator[tuple[int, int]]:
+    """The guest ranges of `source` that an image may need clusters for, in order of their starts.
+
+    Args:
+        source: What the image will hold.
+        base: The backing file that it will have, or None.
+        token: Stops the search.
+
+    Raises:
+        Cancelled: When the token was set.
+    """
+    if base is None:
+        return iter_stored_ranges(source, token)
+    if len(source.chain) > 1 and _same_image(source.chain[1], base.chain[0]):
+        # The target keeps the source's own backing file: only what the overlay decides can differ.
+        return iter_own_ranges(source, token)
+    return merge_ranges(iter_stored_ranges(source, token), iter_stored_ranges(base, token))
+
+
+def _same_image(left: ChainLayer, right: ChainLayer) -> bool:
+    """Whether two layers are one file, read in one way."""
+    return left.identity == right.identity and left.format == right.format
 
 
 def merge_ranges(

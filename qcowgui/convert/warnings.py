@@ -10,6 +10,7 @@ from qcowgui.units import format_count, format_size
 if TYPE_CHECKING:
     from qcowgui.convert.options import ConvertOptions
     from qcowgui.image.chain import OpenedImage
+    from qcowgui.image.inspect import ImageReport
     from qcowgui.image.layer import LostRange
 
 _MAX_NAMES = 8
@@ -33,11 +34,7 @@ def source_warnings(
         )
     report = source.report
     if report is not None:
-        if report.snapshots:
-            names = [snapshot.name or snapshot.id for snapshot in report.snapshots]
-            yield f"Internal snapshots are not carried over: {_names(names)}."
-        if report.bitmaps:
-            yield f"Bitmaps are not carried over: {_names([item.name for item in report.bitmaps])}."
+        yield from _left_behind(report)
         if report.refusals:
             yield (
                 "QEMU would refuse to open the source: "
@@ -55,7 +52,24 @@ def source_warnings(
         yield "The result needs QEMU 5.1 or newer; several other programs can't read zstd clusters."
 
 
-def _names(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_MAX_NAMES])
-    more = len(names) - _MAX_NAMES
-    return f"{shown} and {more} more" if more > 0 else shown
+def _left_behind(report: ImageReport) -> Iterator[str]:
+    """What the source has and a converted image does not."""
+    snapshots = [snapshot.name or snapshot.id for snapshot in report.snapshots]
+    extension = report.bitmaps_extension
+    bitmaps = [bitmap.name for bitmap in report.bitmaps]
+    for what, names, claimed in (
+        ("Internal snapshots", snapshots, report.header.nb_snapshots),
+        ("Bitmaps", bitmaps, extension.nb_bitmaps if extension is not None else 0),
+    ):
+        if names:
+            # Those behind a damaged entry have no name, but count.
+            yield f"{what} are not carried over: {_names(names, max(claimed, len(names)))}."
+        elif claimed:
+            yield f"{what} are not carried over: {claimed:,}, in a table that can't be read."
+
+
+def _names(names: Sequence[str], count: int) -> str:
+    """The first few names, and how many of `count` were left out."""
+    shown = names[:_MAX_NAMES]
+    more = count - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")

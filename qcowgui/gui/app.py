@@ -78,6 +78,8 @@ def open_window(paths: Sequence[str | os.PathLike[str]]) -> int:
     settings = Settings(app)
     theme = Theme(app, settings, app)
     window = MainWindow(theme, settings)
+    # Qt quits after the last visible window; one that waits for its work to end is hidden.
+    window.destroyed.connect(app.quit)
     collector = GuiThreadCollector(app)
     app.file_requested.connect(lambda path: window.open_paths([path]))
     with _problems_shown_in(window), _interrupt_closes(app):

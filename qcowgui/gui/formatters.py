@@ -357,6 +357,11 @@ def duration_text(seconds: float) -> str:
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
 
+def short_duration_text(seconds: float) -> str:
+    """A time that is over: with tenths where whole seconds would say too little."""
+    return f"{seconds:.1f} s" if seconds < 9.95 else duration_text(seconds)
+
+
 def rate_text(bytes_per_second: float) -> str:
     """A speed: "312 MB/s" (decimal, as drives and networks are measured)."""
     return f"{bytes_per_second / 1e6:,.0f} MB/s"

@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QMainWindow,
     QMenu,
-    QMessageBox,
     QStackedWidget,
     QTabBar,
     QTabWidget,
@@ -32,6 +31,7 @@ from PySide6.QtWidgets import (
 from qcowgui.convert.options import ConvertOptions
 from qcowgui.gui.actions import Actions, Commands
 from qcowgui.gui.background import BackgroundRunner
+from qcowgui.gui.closing import CloseGuard
 from qcowgui.gui.dialogs.about import AboutDialog, KeyboardDialog
 from qcowgui.gui.dialogs.allow import AllowBox
 from qcowgui.gui.dialogs.convert import ConvertDialog
@@ -45,7 +45,6 @@ from qcowgui.gui.views.banner import Banner
 from qcowgui.gui.views.conversions import ConversionsPanel
 from qcowgui.gui.views.image_view import ImageView
 from qcowgui.gui.views.start_page import StartPage
-from qcowgui.units import format_count
 
 _LOAD_INTERVAL_MS: Final = 20
 _LAYOUT_VERSION: Final = 1
@@ -62,12 +61,11 @@ class MainWindow(QMainWindow):
         super().__init__()
         self._theme = theme
         self._settings = settings
-        self._asking_to_close = False
-        self._closing = False
         self.setAcceptDrops(True)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.loader = BackgroundRunner(self, interval_ms=_LOAD_INTERVAL_MS)
         self.controller = JobController(self)
+        self._guard = CloseGuard(self, self.controller, self.loader)
         self.notice = Banner(theme, dismissible=True)
         self.start_page = StartPage(theme, settings)
         self.tabs = self._make_tabs()
@@ -217,60 +215,11 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Close at once when nothing runs; else ask, or wait for what ends by itself."""
-        if not self.controller.active and not self.loader.active:
+        if self._guard.may_close():
             self._save_layout()
             event.accept()
-            return
-        event.ignore()
-        if self._closing:
-            return
-        if self.controller.active:
-            self._ask_to_close()
         else:
-            self._close_when_idle()
-
-    def _ask_to_close(self) -> None:
-        if self._asking_to_close:
-            return
-        self._asking_to_close = True
-        count = sum(not job.state.ended for job in self.controller.jobs)
-        box = QMessageBox(
-            QMessageBox.Icon.Question,
-            self.tr("Cancel and close?"),
-            self.tr("{conversions} not finished yet.").format(
-                conversions=format_count(count, "conversion is", "conversions are")
-            ),
-            QMessageBox.StandardButton.NoButton,
-            self,
-        )
-        box.setObjectName("close-question")
-        box.setInformativeText(self.tr("Cancelled conversions leave nothing behind."))
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        close = box.addButton(
-            self.tr("Cancel them and close"), QMessageBox.ButtonRole.DestructiveRole
-        )
-        stay = box.addButton(self.tr("Keep converting"), QMessageBox.ButtonRole.RejectRole)
-        box.setDefaultButton(stay)
-        box.setEscapeButton(stay)
-        close.clicked.connect(self._close_when_idle)
-        box.finished.connect(self._close_answered)
-        box.open()
-
-    def _close_answered(self) -> None:
-        self._asking_to_close = False
-
-    def _close_when_idle(self) -> None:
-        """Hide, let everything that runs come to its end, then close; the event loop goes on."""
-        self._closing = True
-        self._save_layout()
-        self.hide()
-        self.controller.cancel_all()
-        self.loader.cancel_all()
-        self._close_if_idle()
-
-    def _close_if_idle(self) -> None:
-        if self._closing and not self.controller.active and not self.loader.active:
-            self.close()
+            event.ignore()
 
     # ---------------------------------------------------------------- building
 
@@ -338,8 +287,6 @@ class MainWindow(QMainWindow):
         self.conversions.open_requested.connect(lambda path: self.open_paths([path]))
         self.conversions.allow_requested.connect(self._ask_to_allow)
         self._settings.recent_files_changed.connect(self._fill_recent_menu)
-        self.controller.idle.connect(self._close_if_idle)
-        self.loader.idle.connect(self._close_if_idle)
         self._theme.changed.connect(self._paint_tabs)
 
     # ---------------------------------------------------------------- small commands

@@ -13,8 +13,8 @@ from qcowgui.engine.work import CancelToken, Failed, Outcome
 from qcowgui.errors import QcowError
 from qcowgui.format.finding import Finding
 from qcowgui.gui.background import BackgroundRunner
+from qcowgui.gui.structure_tables import ReferenceState
 from qcowgui.gui.structures import (
-    ReferenceState,
     Selection,
     Structure,
     StructureKey,

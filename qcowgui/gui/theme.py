@@ -218,8 +218,9 @@ class Theme(QObject):
         # on a dark window can't be seen. Fields don't paint that colour itself.
         outline = QColor(self._colours.scroll).lighter(_FUSION_OUTLINE_PERCENT)
         palette.setColor(QPalette.ColorRole.Window, outline)
-        for kind in (b"QCheckBox", b"QLineEdit", b"QAbstractSpinBox"):
-            self._app.setPalette(palette, kind)
+        for kind in ("QCheckBox", "QLineEdit", "QAbstractSpinBox"):
+            # The stubs want bytes, which the method itself refuses (6.11.3).
+            self._app.setPalette(palette, kind)  # type: ignore[arg-type]
         self._app.setStyleSheet(_style_sheet(self._colours))
         self.changed.emit()
 

@@ -155,11 +155,11 @@ class _ChainOpener:
             source.close()
 
     def open(self, path: Path, format: str | None, snapshot: str | None) -> OpenedImage:
-        source: FileSource | None = FileSource(path)
+        source = FileSource(path)
         reference: Reference | None = None
         missing: Reference | None = None
         guessed = False
-        while source is not None:
+        while True:
             self._sources.append(source)
             self._guard(source, reference)
             found = format or probe_format(source)

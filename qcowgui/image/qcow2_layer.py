@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,26 +29,37 @@ from qcowgui.units import MIB, format_offset
 _MAX_READ_BYTES: Final = 8 * MIB
 """Payloads are read in one go up to this: twice what a batch of the largest clusters can need."""
 
-_EXTENT_KINDS: Final = {
-    ClusterKind.UNALLOCATED: ExtentKind.UNALLOCATED,
-    ClusterKind.ZERO_PLAIN: ExtentKind.ZERO,
-    ClusterKind.ZERO_ALLOC: ExtentKind.ZERO,
-    ClusterKind.NORMAL: ExtentKind.DATA,
-    ClusterKind.COMPRESSED: ExtentKind.COMPRESSED,
-}
+_EXTENT_KINDS: Final = (
+    ExtentKind.UNALLOCATED,
+    ExtentKind.ZERO,
+    ExtentKind.ZERO,
+    ExtentKind.DATA,
+    ExtentKind.COMPRESSED,
+)
+"""By ClusterKind, for those that are the same in the whole cluster."""
 _SUBCLUSTER_EXTENTS: Final = {
     SubclusterKind.UNALLOCATED: ExtentKind.UNALLOCATED,
     SubclusterKind.ZERO: ExtentKind.ZERO,
     SubclusterKind.NORMAL: ExtentKind.DATA,
 }
-_UNUSABLE: Final = (ClusterKind.INVALID, ClusterKind.MISSING)
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """Neighbouring entries of one kind: indices into a span's view."""
+class _Run(NamedTuple):
+    """Neighbouring entries of one kind in a span.
 
-    kind: ClusterKind
+    Attributes:
+        kind: A ClusterKind's number: looking up the enum would cost as much as the rest.
+        start: First guest byte, inside the span.
+        end: End (exclusive), inside the span.
+        host: Host offset of `start`, or None where entries of this kind have no cluster.
+        first: Index of the first entry in the span's view.
+        last: End (exclusive) of the entries.
+    """
+
+    kind: int
+    start: int
+    end: int
+    host: int | None
     first: int
     last: int
 
@@ -107,28 +117,19 @@ class Qcow2Layer:
     def _iter_span(
         self, span: Span, view: L2View, depth: int, with_hosts: bool, strict: bool
     ) -> Iterator[Extent]:
-        for run in _iter_runs(view, self._cluster_bytes, split_hosts=with_hosts):
-            first, last = self._clip(span, run)
-            if run.kind in _UNUSABLE:
-                if strict:
-                    raise self._mapping.error_at(first)
-                yield _extent(first, last, ExtentKind.DATA, depth)
-            elif run.kind is ClusterKind.MIXED:
-                for start, end, kind, host in self._iter_subclusters(span, view, run):
-                    yield _extent(
-                        start, end, _SUBCLUSTER_EXTENTS[kind], depth, host if with_hosts else None
-                    )
+        for run in _iter_runs(span, view, self._cluster_bytes, split_hosts=with_hosts):
+            kind, start, end, host, _, _ = run
+            if kind < ClusterKind.MIXED:
+                host = host if with_hosts else None
+                yield Extent(start, end - start, _EXTENT_KINDS[kind], depth, host)
+            elif kind == ClusterKind.MIXED:
+                for first, last, part, place in self._iter_subclusters(span, view, run):
+                    host = place if with_hosts else None
+                    yield _extent(first, last, _SUBCLUSTER_EXTENTS[part], depth, host)
+            elif strict:
+                raise self._mapping.error_at(start)
             else:
-                host = self._host_of(span, view, run) if with_hosts else None
-                yield _extent(first, last, _EXTENT_KINDS[run.kind], depth, host)
-
-    def _host_of(self, span: Span, view: L2View, run: _Run) -> int | None:
-        """Where a run's first byte lies, or None when it has no host cluster of its own."""
-        host = int(view.host_offsets[run.first])
-        # NORMAL at 0 exists in an external data file only.
-        if run.kind is ClusterKind.COMPRESSED or (not host and run.kind is not ClusterKind.NORMAL):
-            return None
-        return host + self._skipped(span, run)
+                yield _extent(start, end, ExtentKind.DATA, depth)
 
     def read(
         self,
@@ -148,7 +149,7 @@ class Qcow2Layer:
                 self._read_compressed(span, span.view, np.flatnonzero(compressed), context, pieces)
                 if compressed.all():
                     continue
-            for run in _iter_runs(span.view, self._cluster_bytes, split_hosts=True):
+            for run in _iter_runs(span, span.view, self._cluster_bytes, split_hosts=True):
                 self._read_run(span, span.view, run, context, pieces, pending)
 
     def _read_run(
@@ -160,32 +161,22 @@ class Qcow2Layer:
         pieces: list[Piece],
         pending: list[tuple[int, int]],
     ) -> None:
-        first, last = self._clip(span, run)
-        if run.kind is ClusterKind.UNALLOCATED:
-            pending.append((first, last))
-        elif run.kind is ClusterKind.NORMAL:
-            stored_at = int(view.host_offsets[run.first]) + self._skipped(span, run)
-            read_plain(self._data_source, stored_at, first, last - first, context, pieces)
-        elif run.kind is ClusterKind.MIXED:
-            for start, end, kind, host in self._iter_subclusters(span, view, run):
-                if kind is SubclusterKind.UNALLOCATED:
-                    pending.append((start, end))
-                elif kind is SubclusterKind.NORMAL and host is not None:
-                    read_plain(self._data_source, host, start, end - start, context, pieces)
-        elif run.kind in _UNUSABLE:
-            for start in range(first, last, self._cluster_bytes):
-                stop = min(last, start + self._cluster_bytes - start % self._cluster_bytes)
+        kind, start, end, host, _, _ = run
+        if kind == ClusterKind.UNALLOCATED:
+            pending.append((start, end))
+        elif kind == ClusterKind.NORMAL and host is not None:
+            read_plain(self._data_source, host, start, end - start, context, pieces)
+        elif kind == ClusterKind.MIXED:
+            for first, last, part, part_host in self._iter_subclusters(span, view, run):
+                if part is SubclusterKind.UNALLOCATED:
+                    pending.append((first, last))
+                elif part is SubclusterKind.NORMAL and part_host is not None:
+                    read_plain(self._data_source, part_host, first, last - first, context, pieces)
+        elif kind > ClusterKind.MIXED:
+            while start < end:
+                stop = min(end, start + self._cluster_bytes - start % self._cluster_bytes)
                 context.lose(start, stop - start, self._mapping.error_at(start))
-
-    def _clip(self, span: Span, run: _Run) -> tuple[int, int]:
-        """The guest bytes of a run inside its span, which may begin or end inside a cluster."""
-        start = (span.first_cluster + run.first) * self._cluster_bytes
-        end = (span.first_cluster + run.last) * self._cluster_bytes
-        return max(start, span.start), min(end, span.end)
-
-    def _skipped(self, span: Span, run: _Run) -> int:
-        """How far into the run's first cluster its clipped range begins."""
-        return max(0, span.start - (span.first_cluster + run.first) * self._cluster_bytes)
+                start = stop
 
     def _iter_subclusters(
         self, span: Span, view: L2View, run: _Run
@@ -303,7 +294,9 @@ def _extent(start: int, end: int, kind: ExtentKind, depth: int, host: int | None
     return Extent(start, end - start, kind, depth, host)
 
 
-def _iter_runs(view: L2View, cluster_bytes: int, *, split_hosts: bool) -> Iterator[_Run]:
+def _iter_runs(
+    span: Span, view: L2View, cluster_bytes: int, *, split_hosts: bool
+) -> Iterator[_Run]:
     """Maximal runs of one kind; with `split_hosts`, host clusters of a run are consecutive too."""
     kinds, hosts = view.kinds, view.host_offsets
     breaks = kinds[1:] != kinds[:-1]
@@ -311,9 +304,25 @@ def _iter_runs(view: L2View, cluster_bytes: int, *, split_hosts: bool) -> Iterat
         has_host = (hosts != 0) & (kinds != ClusterKind.COMPRESSED)
         breaks = breaks | (has_host[:-1] & (hosts[1:] - hosts[:-1] != cluster_bytes))
         breaks = breaks | (has_host[1:] & ~has_host[:-1])
-    edges = [0, *(np.flatnonzero(breaks) + 1).tolist(), len(kinds)]
-    for first, last in itertools.pairwise(edges):
-        yield _Run(ClusterKind(int(kinds[first])), first, last)
+    edges = np.concatenate(([0], np.flatnonzero(breaks) + 1, [len(kinds)]))
+    firsts = edges[:-1]
+    bounds = ((edges + span.first_cluster) * cluster_bytes).tolist()
+    # The span may begin or end inside a cluster.
+    skipped_bytes = max(0, span.start - bounds[0])
+    bounds[0], bounds[-1] = max(bounds[0], span.start), min(bounds[-1], span.end)
+    run_kinds, run_hosts = kinds[firsts].tolist(), hosts[firsts].tolist()
+    indices = edges.tolist()
+    for number, (kind, host) in enumerate(zip(run_kinds, run_hosts, strict=True)):
+        # NORMAL at 0 exists in an external data file only.
+        placed = kind != ClusterKind.COMPRESSED and (host or kind == ClusterKind.NORMAL)
+        yield _Run(
+            kind,
+            bounds[number],
+            bounds[number + 1],
+            host + (0 if number else skipped_bytes) if placed else None,
+            indices[number],
+            indices[number + 1],
+        )
 
 
 def _iter_groups(

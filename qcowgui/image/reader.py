@@ -93,6 +93,11 @@ class GuestImage:
     def _iter_chain(self, start: int, end: int, *, with_hosts: bool) -> Iterator[Extent]:
         """Each layer's extents where all above it are unallocated: a stack, however deep."""
         strict = self.losses is None
+        if len(self.layers) == 1 and self.missing is None:
+            yield from self.layers[0].iter_extents(
+                start, end, 0, with_hosts=with_hosts, strict=strict
+            )
+            return
         sizes = [*(layer.size_bytes for layer in self.layers[1:]), 0]
         stack = [self.layers[0].iter_extents(start, end, 0, with_hosts=with_hosts, strict=strict)]
         while stack:

@@ -17,6 +17,8 @@ from typing import Final
 _MAXRSS_UNIT_BYTES: Final = 1 if sys.platform == "darwin" else 1024
 _STDERR_TAIL_CHARS: Final = 300
 
+_NO_BYTECODE: Final = frozenset({"PYTHONDONTWRITEBYTECODE"})
+
 
 class BenchError(Exception):
     """The benchmark can't go on: a tool is missing, or the input can't be built."""
@@ -75,10 +77,14 @@ def measure(argv: Sequence[str]) -> Sample:
     Raises:
         CommandError: When it can't be started or ends with anything but status 0.
     """
+    # An installed program has its bytecode; from a source tree it may be written at the first run.
+    environment = {name: value for name, value in os.environ.items() if name not in _NO_BYTECODE}
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         started = time.perf_counter()
         try:
-            process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr)
+            process = subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, env=environment
+            )
         except OSError as error:
             raise CommandError(argv, error.errno or 1, str(error)) from error
         try:

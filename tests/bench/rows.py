@@ -89,7 +89,6 @@ class Row:
         target: The kind that is written; None: the task is `info`.
         limits: What must be reached.
         peer: Whom it is compared with.
-        level: qcowgui's --level, where the row fixes it.
         is_required: Whether the limits decide the exit status.
     """
 
@@ -97,7 +96,6 @@ class Row:
     target: Image | None
     limits: Limits = field(default_factory=Limits)
     peer: Peer = Peer.QEMU_IMG
-    level: int | None = None
     is_required: bool = False
 
     @property
@@ -111,10 +109,9 @@ class Row:
         """qcowgui's command, `product` being how it is started."""
         if self.target is None:
             return [*product, "info", str(source)]
-        level = [] if self.level is None else ["--level", str(self.level)]
         return [
             *product,
-            *("convert", "-f", self.source.format, *self.target.target_arguments(), *level),
+            *("convert", "-f", self.source.format, *self.target.target_arguments()),
             # qemu-img verifies nothing and replaces its target.
             *("--no-verify", "--force", "-q", str(source), str(target)),
         ]
@@ -154,8 +151,8 @@ REQUIRED_ROWS: Final = (
     Row(_ZSTD_64K, RAW, Limits(min_ratio=1.3), is_required=True),
     # The levels that give qemu-img's sizes: libdeflate's 1 equals zlib's 6 with a 4 KiB window,
     # and qemu-img writes zstd at that library's default, 3.
-    Row(RAW, _ZLIB_64K, Limits(min_ratio=4.0, max_size_ratio=1.01), level=1, is_required=True),
-    Row(RAW, _ZSTD_64K, Limits(min_ratio=1.6, max_size_ratio=1.01), level=3, is_required=True),
+    Row(RAW, _ZLIB_64K, Limits(min_ratio=4.0, max_size_ratio=1.01), is_required=True),
+    Row(RAW, _ZSTD_64K, Limits(min_ratio=1.6, max_size_ratio=1.01), is_required=True),
 )
 INFORMATIONAL_ROWS: Final = (
     *(Row(source, RAW) for source in _OTHER_SOURCES),

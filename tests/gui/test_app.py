@@ -9,20 +9,13 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QUrl
-from PySide6.QtGui import QFileOpenEvent, QImage
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
-from pytestqt.qtbot import QtBot
 
-from qcowgui.gui.app import Application, describe_application, screenshot
+from qcowgui.gui.app import describe_application, screenshot
+from tests.gui.support import slow_source
 
 PROJECT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="session")
-def qapp_cls() -> type[Application]:
-    """The application of the product, for these tests and all that share their process."""
-    return Application
 
 
 def run_program(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -105,13 +98,43 @@ def test_an_error_in_a_slot_is_shown_and_the_window_goes_on(data_image: Path) ->
     assert text == "KeyError: 'odd'"
 
 
-def test_events_open_files_while_running(qtbot: QtBot) -> None:
-    app = QApplication.instance()
-    assert isinstance(app, Application)
-    app.take_early_files()
-    with qtbot.waitSignal(app.file_requested) as signal:
-        QApplication.sendEvent(app, QFileOpenEvent(QUrl.fromLocalFile("/a/ü %20.qcow2")))
-    assert signal.args == ["/a/ü %20.qcow2"]
+@pytest.mark.slow
+def test_ctrl_c_in_the_terminal_closes_the_window() -> None:
+    extra = "import os, signal; os.kill(os.getpid(), signal.SIGINT); return"
+    run = run_program(program(extra=extra))
+    assert (run.returncode, run.stdout) == (0, ""), run.stderr
+
+
+@pytest.mark.slow
+def test_closing_while_converting_ends_the_program(tmp_path: Path) -> None:
+    source = slow_source(tmp_path)
+    extra = (
+        f"from qcowgui.convert.options import ConvertOptions; from pathlib import Path;"
+        f" source = Path({str(source)!r});"
+        " window._start_conversion(ConvertOptions(source, source.with_name('t.qcow2'), 'qcow2',"
+        " compression='zlib', level=6), []);"
+        " window.close();"
+        " buttons = QApplication.activeModalWidget().buttons();"
+        " [b.click() for b in buttons if b.text() == 'Cancel them and close'];"
+        " print(window.isVisible()); return"
+    )
+    run = run_program(program(extra=extra))
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == "False\n"
+    assert list(tmp_path.iterdir()) == [source]
+
+
+@pytest.mark.slow
+def test_events_open_files_while_running(data_image: Path) -> None:
+    path = data_image.with_name("ü %20.qcow2")
+    path.write_bytes(data_image.read_bytes())
+    extra = (
+        "from PySide6.QtGui import QFileOpenEvent;"
+        f" QApplication.sendEvent(QApplication.instance(), QFileOpenEvent({str(path)!r}));"
+        " print(*(view.session.path for view in window.views()))"
+    )
+    run = run_program(program(extra=extra))
+    assert (run.returncode, run.stdout) == (0, f"{path}\n"), run.stderr
 
 
 def test_the_application_has_a_name_and_an_icon(qapp: QApplication) -> None:

@@ -140,7 +140,7 @@ def test_contradictions_are_said_at_once(dialog: ConvertDialog) -> None:
 
 
 def test_the_suggested_name_follows_until_the_user_types(
-    dialog: ConvertDialog, data_image: Path, qtbot: QtBot
+    dialog: ConvertDialog, data_image: Path
 ) -> None:
     dialog.fields.choose("qcow2", "zstd")
     assert dialog.target.text() == str(data_image.with_name("data-zstd.qcow2"))
@@ -281,6 +281,22 @@ def test_an_error_is_a_sentence_in_its_row(
     again = only_row(window)
     assert again is not row
     wait_for(qtbot, window.controller, again.job)
+
+
+def test_a_salvage_lists_what_was_lost(window: MainWindow, qtbot: QtBot, data_image: Path) -> None:
+    cut = data_image.with_name("cut.qcow2")
+    data = data_image.read_bytes()
+    cut.write_bytes(data[: len(data) - (128 << 10)])
+    target = data_image.with_name("cut.raw")
+    window._start_conversion(ConvertOptions(cut, target, salvage=True), [])
+    row = only_row(window)
+    wait_for(qtbot, window.controller, row.job)
+    assert state_of(row.job) is JobState.DONE
+    assert "could not be read" in row.status.text()
+    row.buttons["losses"].click()
+    start, length, reason = QGuiApplication.clipboard().text().splitlines()[0].split("\t")
+    assert (int(start, 16), int(length)) == ((512 - 128) << 10, 128 << 10)
+    assert reason
 
 
 # -------------------------------------------------------------------- referenced files

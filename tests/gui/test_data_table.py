@@ -77,7 +77,7 @@ def test_the_model_shows_the_table(theme: Theme) -> None:
     assert model.rowCount(model.index(0, 0)) == model.columnCount(model.index(0, 0)) == 0
 
 
-def test_cells_are_copied_as_a_rectangle(view: DataTable, qtbot: QtBot) -> None:
+def test_cells_are_copied_as_a_rectangle(view: DataTable) -> None:
     select(view, (0, 0), (1, 0), (0, 2))
     QTest.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert clipboard() == "b\tten\na\t"

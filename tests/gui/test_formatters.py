@@ -21,6 +21,7 @@ from qcowgui.gui.formatters import (
     place_text,
     rate_text,
     ratio_text,
+    short_duration_text,
     size_text,
     tsv,
 )
@@ -100,6 +101,12 @@ def test_numbers() -> None:
     assert offset_text(65536) == "0x1_0000 (65,536)"
     assert rate_text(312.4e6) == "312 MB/s"
     assert ratio_text(200, 50) == "25%"
+    assert [short_duration_text(s) for s in (0.04, 9.9, 9.96, 70)] == [
+        "0.0 s",
+        "9.9 s",
+        "10 s",
+        "1:10",
+    ]
     assert ratio_text(0, 50) == "–"
     assert [duration_text(s) for s in (0.4, 8, 59.6, 125, 3725)] == [
         "0 s",

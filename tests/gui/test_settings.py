@@ -9,9 +9,11 @@ from PySide6.QtCore import QByteArray, QSettings, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from qcowgui.convert.options import ConvertOptions
 from qcowgui.gui.main_window import MainWindow
 from qcowgui.gui.settings import MAX_RECENT_FILES, ColourScheme, Settings
 from qcowgui.gui.theme import DARK, LIGHT, Theme
+from tests.gui.support import wait_for
 
 
 def settings_file() -> Path:
@@ -133,3 +135,11 @@ def test_a_window_repaints_in_other_colours(
     assert light.lightness() > 200
     assert dark.lightness() < 60
     assert window.actions_.schemes[ColourScheme.DARK].isChecked()
+    window._start_conversion(ConvertOptions(data_image, data_image.with_name("x.raw")), [])
+    (row,) = window.conversions.rows.values()
+    wait_for(qtbot, window.controller, row.job)
+    row.buttons["remove"].click()
+    window.actions_.close_tab.trigger()
+    qtbot.wait(10)  # what was removed is deleted
+    window.actions_.schemes[ColourScheme.LIGHT].trigger()
+    assert window.grab().toImage().pixelColor(3, window.height() // 2) == light

@@ -267,8 +267,14 @@ def test_a_folder_that_takes_no_files() -> None:
         OutputFile(Path("/proc/target.raw"), overwrite=False)
 
 
-def test_allocating_where_the_system_can_not(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "posix_fallocate", _failing(errno.EOPNOTSUPP))
+@pytest.mark.parametrize("exists", [True, False])
+def test_allocating_where_the_system_can_not(
+    exists: bool, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if exists:
+        monkeypatch.setattr(os, "posix_fallocate", _failing(errno.EOPNOTSUPP))
+    else:
+        monkeypatch.delattr(os, "posix_fallocate")
     with OutputFile(target, overwrite=False) as output:
         output.allocate(MIB + 5)
         output.allocate(0)
@@ -303,11 +309,15 @@ def test_a_replaced_file_keeps_its_owner(existing: Path, monkeypatch: pytest.Mon
     assert given == [(owner.st_uid, owner.st_gid)]
 
 
-def test_files_can_be_given_away_by_root_alone(
-    existing: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("number", [errno.EPERM, errno.EOPNOTSUPP, None])
+def test_where_files_can_not_be_given_away(
+    number: int | None, existing: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(os, "fchown", _failing(errno.EPERM))
-    monkeypatch.setattr(os, "fchmod", _failing(errno.EPERM))
+    for name in ("fchown", "fchmod"):
+        if number is None:
+            monkeypatch.delattr(os, name)
+        else:
+            monkeypatch.setattr(os, name, _failing(number))
     write(existing, b"new", overwrite=True)
     assert existing.read_bytes() == b"new"
 

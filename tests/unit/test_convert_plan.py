@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -118,3 +119,26 @@ def test_a_set_token_stops_the_search(overlay: Path) -> None:
         for ranges in (iter_stored_ranges, iter_own_ranges):
             with pytest.raises(Cancelled):
                 next(ranges(image, token))
+
+
+def test_the_token_is_looked_at_between_parts_of_the_disk(tmp_path: Path) -> None:
+    """Tables that say "zeros" hold no batch at which a worker would look at it."""
+    builder = ImageBuilder(cluster_bits=16, size=200 * GIB)
+    builder.write(0, pattern(64 * KIB))
+    builder.write(130 * GIB, pattern(64 * KIB))
+    token = CancelToken()
+    with open_image(builder.build().write_to(tmp_path / "far.qcow2")) as image:
+        ranges = iter_stored_ranges(image, token)
+        assert next(ranges) == (0, 64 * KIB)
+        token.cancel()
+        with pytest.raises(Cancelled):
+            next(ranges)
+
+
+def test_a_disk_of_exabytes_is_searched_quickly(tmp_path: Path) -> None:
+    builder = ImageBuilder(cluster_bits=21, size=1 << 61)
+    builder.write(0, pattern(MIB))
+    with open_image(builder.build().write_to(tmp_path / "huge.qcow2")) as image:
+        began = time.monotonic()
+        assert list(iter_stored_ranges(image, CancelToken())) == [(0, 2 * MIB)]
+    assert time.monotonic() - began < 5

@@ -92,3 +92,18 @@ def test_a_backing_format_that_was_guessed(tmp_path: Path) -> None:
     [found] = warnings(source)
     assert found.startswith(f"The format of the backing file {base} is not recorded;")
     assert found.endswith("it was read as raw, as its content shows.")
+
+
+def test_what_can_not_be_named_is_counted(tmp_path: Path) -> None:
+    builder = ImageBuilder(cluster_bits=12, size=MIB)
+    for index in range(3):
+        builder.snapshot(f"state {index}")
+    builder.bitmap("daily")
+    image = builder.build()
+    # Both tables beyond the end of the file.
+    extension = image.to_bytes().index(b"\x23\x85\x28\x75") + 8
+    image = set_field(image, "snapshots_offset", 1 << 40)
+    image = image.edited(extension + 16, (1 << 40).to_bytes(8, "big"))
+    found = warnings(image.write_to(tmp_path / "cut.qcow2"))
+    assert "Internal snapshots are not carried over: 3, in a table that can't be read." in found
+    assert "Bitmaps are not carried over: 1, in a table that can't be read." in found

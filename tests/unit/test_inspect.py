@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from pathlib import Path
 
@@ -323,6 +324,8 @@ def test_an_l1_cut_by_the_end_of_the_file() -> None:
 
 def test_from_a_path(tmp_path: Path) -> None:
     path = b0().write_to(tmp_path / "x.qcow2")
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())  # a file system may allocate blocks late
     report = inspect(path)
     assert (report.name, report.file_bytes) == (str(path), 0x60000)
     assert report.disk_bytes == path.stat().st_blocks * 512

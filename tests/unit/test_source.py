@@ -65,7 +65,10 @@ def test_memory_has_no_file() -> None:
 
 def test_facts_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "x.img"
-    path.write_bytes(DATA)
+    with path.open("wb") as file:
+        file.write(DATA)
+        file.flush()
+        os.fsync(file.fileno())  # a file system may allocate blocks late
     with FileSource(path) as source, FileSource(path.parent / "." / "x.img") as same:
         assert source.name == str(path)
         assert source.path == path

@@ -23,9 +23,9 @@ CLUSTER = 64 * KIB
 COPIED = 1 << 63
 
 
-def summarise(image: BuiltImage, **keywords: int) -> MappingSummary:
+def summarise(image: BuiltImage, data_file_bytes: int | None = None) -> MappingSummary:
     source = BytesSource(image.to_bytes(), "image.qcow2")
-    return summarise_mapping(source, inspect_source(source), **keywords)
+    return summarise_mapping(source, inspect_source(source), data_file_bytes=data_file_bytes)
 
 
 def codes(summary: MappingSummary) -> list[str]:
@@ -186,6 +186,14 @@ def test_upper_bound_of_what_is_read() -> None:
 def test_empty_disk() -> None:
     summary = summarise(ImageBuilder(size=0).build())
     assert (summary.total_clusters, summary.stored_clusters, summary.findings()) == (0, 0, [])
+
+
+def test_windows_without_tables_are_passed_over() -> None:
+    builder = ImageBuilder(cluster_bits=9, size=64 * MIB)
+    builder.write(0, pattern(512))
+    builder.write(60 * MIB, pattern(512))
+    summary = summarise(builder.build())
+    assert (summary.total_clusters, summary.stored_clusters) == (131_072, 2)
 
 
 def test_sparse_far_cluster_costs_nothing(tmp_path: Path) -> None:

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from PySide6.QtCore import QCoreApplication
+
 from qcowgui.codec.registry import LEVELS, CompressionType
 from qcowgui.convert.options import Compression, ConvertOptions, TargetFormat
+
+translate = QCoreApplication.translate
 
 ZLIB_4K_HIGHEST: Final = 9
 """The highest level with zlib's small window, which another library writes."""
@@ -59,7 +63,7 @@ def notes(options: ConvertOptions) -> list[str]:
     found = []
     if options.target_format == "qcow2":
         if options.compression == "zstd":
-            found.append("zstd needs QEMU ≥ 5.1; 7-Zip can't read it.")
+            found.append(translate("convert", "zstd needs QEMU ≥ 5.1; 7-Zip can't read it."))
         if options.extended_l2:
-            found.append("Extended L2 entries need QEMU ≥ 5.2.")
+            found.append(translate("convert", "Extended L2 entries need QEMU ≥ 5.2."))
     return found

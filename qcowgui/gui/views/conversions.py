@@ -19,11 +19,18 @@ from PySide6.QtWidgets import (
 )
 
 from qcowgui.convert.job import ConvertResult, Phase
-from qcowgui.gui.formatters import Tone, duration_text, rate_text, ratio_text
+from qcowgui.gui.formatters import (
+    Tone,
+    duration_text,
+    rate_text,
+    ratio_text,
+    short_duration_text,
+    tsv,
+)
 from qcowgui.gui.jobs import Job, JobController, JobState, error_texts
 from qcowgui.gui.theme import SPACING, Theme, scaled_font
 from qcowgui.gui.views.summary import ElidedLabel
-from qcowgui.units import format_count, format_offset, format_size
+from qcowgui.units import format_count, format_hex, format_size
 
 _BAR_STEPS: Final = 1000
 _ICON_SIZE: Final = QSize(20, 20)
@@ -110,6 +117,11 @@ class JobRow(QFrame):
             self.tr("Copy details"),
             lambda: QGuiApplication.clipboard().setText(job.error_details),
         )
+        self._add_button(
+            "losses",
+            self.tr("Copy lost ranges"),
+            lambda: QGuiApplication.clipboard().setText(losses_text(job)),
+        )
         self._add_button("remove", self.tr("Remove"), lambda: controller.remove(job))
 
     def _add_button(self, key: str, text: str, clicked: Callable[[], object]) -> None:
@@ -143,6 +155,8 @@ class JobRow(QFrame):
             if any(reference.path is not None for reference in job.refused)
             else {"retry", "copy", "remove"},
         }[job.state]
+        if job.result is not None and job.result.losses:
+            shown.add("losses")
         if job.options.target_format != "qcow2":
             shown.discard("open")
         for key, button in self.buttons.items():
@@ -195,24 +209,16 @@ class JobRow(QFrame):
 
     def _result_text(self, result: ConvertResult) -> str:
         before, after = result.source_bytes, result.target_bytes
-        parts = [
-            f"{format_size(before)} → {format_size(after)} ({ratio_text(before, after)})",
-        ]
-        if result.target_disk_bytes is not None and result.target_disk_bytes < result.target_bytes:
-            parts.append(
-                self.tr("{size} on disk").format(size=format_size(result.target_disk_bytes))
-            )
-        parts.append(duration_text(result.seconds))
+        sizes = f"{format_size(before)} → {format_size(after)}"
+        if self.job.options.target_format == "qcow2":
+            sizes += f" ({ratio_text(before, after)})"
+        parts = [sizes]
+        on_disk = result.target_disk_bytes
+        if on_disk is not None and on_disk < after:
+            parts.append(self.tr("{size} on disk").format(size=format_size(on_disk)))
+        parts.append(short_duration_text(result.seconds))
         parts.append(self.tr("verified") if result.verified else self.tr("not verified"))
-        lines = ["  ·  ".join(parts), *result.warnings]
-        if result.losses:
-            lost = sum(loss.length for loss in result.losses)
-            lines.append(
-                self.tr(
-                    "{size} could not be read and became zeros, from guest offset {first} on"
-                ).format(size=format_size(lost), first=format_offset(result.losses[0].start))
-            )
-        return "\n".join(lines)
+        return "\n".join(["  ·  ".join(parts), *result.warnings])
 
     def _error_text(self) -> str:
         job = self.job
@@ -228,6 +234,12 @@ class JobRow(QFrame):
     def _open_folder(self) -> None:
         folder = str(self.job.options.target.absolute().parent)
         QDesktopServices.openUrl(QUrl.fromLocalFile(folder))
+
+
+def losses_text(job: Job) -> str:
+    """What a salvage could not read, for the clipboard: guest offset, bytes, reason."""
+    losses = job.result.losses if job.result is not None else ()
+    return tsv([(format_hex(lost.start), f"{lost.length}", lost.reason) for lost in losses])
 
 
 class ConversionsPanel(QScrollArea):

@@ -219,8 +219,10 @@ class ImageView(QWidget):
         return content
 
     def _show_state(self) -> None:
-        self.banner.hide()
         session = self.session
+        if session.state is SessionState.LOADING and session.inspected is not None:
+            return  # it is read again: what is known stays until there is something newer
+        self.banner.hide()
         if session.state is SessionState.READY and session.inspected is not None:
             self._show_inspected(session.inspected)
         elif session.error is not None:

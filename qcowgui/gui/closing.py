@@ -1,0 +1,80 @@
+"""Closing a window in which something runs: ask once, cancel, wait without blocking."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+from qcowgui.gui.background import BackgroundRunner
+from qcowgui.gui.jobs import JobController
+from qcowgui.units import format_count
+
+
+class CloseGuard(QObject):
+    """Decides whether a window may close, and closes it later when it may not yet.
+
+    A conversion is cancelled only after a yes; files that are being read are simply waited for.
+    In both cases the window is hidden, and the event loop goes on.
+    """
+
+    def __init__(
+        self, window: QWidget, controller: JobController, loader: BackgroundRunner
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._controller = controller
+        self._loader = loader
+        self._asking = False
+        self._closing = False
+        controller.idle.connect(self._close_if_idle)
+        loader.idle.connect(self._close_if_idle)
+
+    def may_close(self) -> bool:
+        """Whether nothing runs. If something does, see to it; the window is closed when it can."""
+        if not self._controller.active and not self._loader.active:
+            return True
+        if self._closing or self._asking:
+            return False
+        if self._controller.active:
+            self._ask()
+        else:
+            self._close_when_idle()
+        return False
+
+    def _ask(self) -> None:
+        self._asking = True
+        count = sum(not job.state.ended for job in self._controller.jobs)
+        box = QMessageBox(
+            QMessageBox.Icon.Question,
+            self.tr("Cancel and close?"),
+            self.tr("{conversions} not finished yet.").format(
+                conversions=format_count(count, "conversion is", "conversions are")
+            ),
+            QMessageBox.StandardButton.NoButton,
+            self._window,
+        )
+        box.setInformativeText(self.tr("Cancelled conversions leave nothing behind."))
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        close = box.addButton(
+            self.tr("Cancel them and close"), QMessageBox.ButtonRole.DestructiveRole
+        )
+        stay = box.addButton(self.tr("Keep converting"), QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(stay)
+        box.setEscapeButton(stay)
+        close.clicked.connect(self._close_when_idle)
+        box.finished.connect(self._answered)
+        box.open()
+
+    def _answered(self) -> None:
+        self._asking = False
+
+    def _close_when_idle(self) -> None:
+        self._closing = True
+        self._window.hide()
+        self._controller.cancel_all()
+        self._loader.cancel_all()
+        self._close_if_idle()
+
+    def _close_if_idle(self) -> None:
+        if self._closing and not self._controller.active and not self._loader.active:
+            self._window.close()
