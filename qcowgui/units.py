@@ -12,7 +12,16 @@ TIB: Final = 1 << 40
 SECTOR_BYTES: Final = 512
 
 _BINARY_UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-_SUFFIXES: Final = {"": 1, "b": 1, "k": KIB, "m": MIB, "g": GIB, "t": TIB, "p": 1 << 50, "e": 1 << 60}
+_SUFFIXES: Final = {
+    "": 1,
+    "b": 1,
+    "k": KIB,
+    "m": MIB,
+    "g": GIB,
+    "t": TIB,
+    "p": 1 << 50,
+    "e": 1 << 60,
+}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([bkmgtpe]?)(?:i?b)?", re.IGNORECASE)
 
 

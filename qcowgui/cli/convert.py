@@ -237,7 +237,6 @@ def _cancelled_by_signals(job: ConvertJob) -> Iterator[None]:
 
 def summary(options: ConvertOptions, result: ConvertResult) -> str:
     """The result of a conversion in one line."""
-    ratio = result.target_bytes / result.source_bytes if result.source_bytes else 1.0
     compression = "" if options.compression == "none" else f", {options.compression}"
     kind = f"{options.target_format}{compression}"
     used = result.target_disk_bytes
@@ -245,10 +244,13 @@ def summary(options: ConvertOptions, result: ConvertResult) -> str:
         f", {format_size(used)} used" if used is not None and used < result.target_bytes else ""
     )
     sizes = f"{format_size(result.source_bytes)} → {format_size(result.target_bytes)}"
+    # A raw file is as long as the disk: its length says nothing about the conversion.
+    if options.target_format == "qcow2" and result.source_bytes:
+        sizes += f" ({result.target_bytes / result.source_bytes:.1%})"
     return "; ".join(
         [
             f"{options.target}: {kind}, virtual size {format_size(result.virtual_bytes)}",
-            f"file {sizes} ({ratio:.1%}){blocks}",
+            f"file {sizes}{blocks}",
             format_seconds(result.seconds),
             "verified" if result.verified else "not verified",
         ]

@@ -8,7 +8,7 @@ from qcowgui.cli.dump_fields import BIT_COLUMNS, bit_rows
 from qcowgui.cli.dump_tables import geometry_of, l1_word
 from qcowgui.cli.output import Column, Table
 from qcowgui.errors import CorruptError, UsageError
-from qcowgui.format import fields
+from qcowgui.format import describe, fields
 from qcowgui.format.entries import ClusterKind, L1Entry, L2Entry, SubclusterKind
 from qcowgui.format.geometry import ENTRY_BYTES, Geometry
 from qcowgui.format.tables import decode_l2, parse_words
@@ -113,12 +113,12 @@ _SUBCLUSTER_KINDS = {
 
 
 def _conclusion(guest_offset: int, where: str, host_offset: int | None) -> Table:
-    title = f"Guest byte {format_offset(guest_offset)} ({guest_offset:,})"
+    title = f"Guest byte {describe.offset_text(guest_offset)}"
     columns = (
         Column("guest-offset", None),
         Column("where", "it is"),
         Column("host-offset", None),
         Column("host-text", "host offset"),
     )
-    text = "" if host_offset is None else f"{format_offset(host_offset)} ({host_offset:,})"
+    text = "" if host_offset is None else describe.offset_text(host_offset)
     return Table("place", title, columns, [(guest_offset, where, host_offset, text)])

@@ -1,31 +1,29 @@
 """Structures made of fields, as tables: header, extensions, snapshots, bitmaps, encryption.
 
-The rows come from the format's own field tables (`format.fields`).
+The rows come from the format's own field tables (`format.fields`), their words from
+`format.describe`.
 """
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from qcowgui.cli.output import Cell, Column, Table
-from qcowgui.format import fields
+from qcowgui.format import describe, fields
 from qcowgui.format.encryption import LuksHeader
 from qcowgui.format.extensions import Extension, ExtensionType
-from qcowgui.format.fields import BitField, Field, FieldKind, FieldValue
-from qcowgui.format.text import decode_name
+from qcowgui.format.features import FeatureNames
+from qcowgui.format.fields import BitField, Field, FieldValue
 from qcowgui.image.inspect import ImageReport
 from qcowgui.image.source import ByteSource
-from qcowgui.units import format_hex, format_offset, format_size
+from qcowgui.units import format_hex, format_offset
 
-_RAW_BYTES_SHOWN: Final = 32
-_TEXT_EXTENSIONS: Final = frozenset(
-    {
-        ExtensionType.BACKING_FORMAT,
-        ExtensionType.CROSVM_BACKING_FORMAT,
-        ExtensionType.DATA_FILE,
-    }
-)
+_EXTENSION_BYTES_SHOWN: Final = 32
+_WIDTH_WITH_MEANINGS: Final = 100
+"""Columns of a terminal from which on a field's meaning has room beside what the image says."""
 
 
 def show_offset(cell: Cell) -> str:
@@ -33,45 +31,37 @@ def show_offset(cell: Cell) -> str:
     return format_offset(cell) if isinstance(cell, int) else ""
 
 
-FIELD_COLUMNS: Final = (
-    Column("field", "field"),
-    Column("offset", "offset", show=show_offset, right=True),
-    Column("raw", "raw", whole=True),
-    Column("value", None),
-    Column("text", "value", right=True),
-    Column("meaning", "meaning"),
-)
+def field_columns() -> tuple[Column, ...]:
+    """The columns of a table of fields.
+
+    A narrow terminal leaves out the meanings: they are the same in every image, and broken into
+    lines of a few letters nobody could read them. JSON, files and pipes always have them.
+    """
+    narrow = sys.stdout.isatty() and shutil.get_terminal_size().columns < _WIDTH_WITH_MEANINGS
+    meaning = Column("meaning", None if narrow else "meaning")
+    return (
+        Column("field", "field", whole=True),
+        Column("offset", "offset", show=show_offset, right=True),
+        Column("raw", "raw", whole=True),
+        Column("value", None),
+        Column("text", "value"),
+        meaning,
+    )
 
 
-def value_text(found: FieldValue) -> str:
-    """A field's number for people, or why there is none."""
-    value, kind = found.value, found.field.kind
-    if value is None:
-        return "cut off" if found.raw else "absent"
-    if kind is FieldKind.HEX or kind is FieldKind.FLAGS:
-        return format_hex(value, found.field.width_bytes * 8)
-    if kind is FieldKind.OFFSET:
-        return format_offset(value) if value else "none"
-    if kind is FieldKind.BYTES and value >= 1000:
-        return f"{value:,} ({format_size(value)})"
-    return f"{value:,}"
+def field_rows(table: Sequence[Field], data: bytes, base_offset: int) -> Iterator[tuple[Cell, ...]]:
+    """Rows for `field_columns`; the arguments are those of `fields.iter_field_values`."""
+    return map(field_row, fields.iter_field_values(table, data, base_offset=base_offset))
 
 
-def field_rows(
-    table: Sequence[Field], data: bytes, base_offset: int, *, end: int | None = None
-) -> Iterator[tuple[Cell, ...]]:
-    """Rows for `FIELD_COLUMNS`; the arguments are those of `fields.iter_field_values`."""
-    return map(field_row, fields.iter_field_values(table, data, base_offset=base_offset, end=end))
-
-
-def field_row(found: FieldValue) -> tuple[Cell, ...]:
-    """The row of one field for `FIELD_COLUMNS`."""
+def field_row(found: FieldValue, names: FeatureNames | None = None) -> tuple[Cell, ...]:
+    """The row of one field for `field_columns`; `names` are the image's own of feature bits."""
     return (
         found.field.name,
         found.host_offset,
-        found.raw.hex(" ", 4) if found.value is not None else "",
+        describe.hex_text(found.raw) if found.value is not None else "",
         found.value,
-        value_text(found),
+        describe.field_text(found, names),
         found.field.meaning,
     )
 
@@ -81,9 +71,8 @@ def bit_rows(
 ) -> Iterator[tuple[Cell, ...]]:
     """Rows for `BIT_COLUMNS`, most significant bits first."""
     for field in sorted(bits, key=lambda item: -item.low):
-        value = field.extract(word)
-        span = str(field.low) if field.low == field.high else f"{field.high}–{field.low}"
-        yield field.name, host_offset, span, value, bit_value_text(field, word), field.meaning
+        span, text = describe.bit_span_text(field), describe.bit_field_text(field, word)
+        yield field.name, host_offset, span, field.extract(word), text, field.meaning
 
 
 BIT_COLUMNS: Final = (
@@ -96,20 +85,11 @@ BIT_COLUMNS: Final = (
 )
 
 
-def bit_value_text(field: BitField, word: int) -> str:
-    """The value of a bit field for people: offsets in bytes, flags as they are."""
-    value = field.extract(word)
-    if field.name.endswith("offset"):
-        offset = value << field.low
-        return format_offset(offset) if offset else "none"
-    width = field.high - field.low + 1
-    return format_hex(value, width + -width % 4) if width == 32 else f"{value:,}"
-
-
 def header_table(report: ImageReport) -> Table:
     """The header's fields."""
-    rows = map(field_row, report.header.field_values())
-    return Table("header", "Header", FIELD_COLUMNS, rows)
+    names = report.feature_names
+    rows = (field_row(found, names) for found in report.header.field_values())
+    return Table("header", "Header", field_columns(), rows)
 
 
 def extensions_table(report: ImageReport) -> Table:
@@ -129,10 +109,8 @@ def extensions_table(report: ImageReport) -> Table:
 
 
 def _extension_data(extension: Extension) -> str:
-    if extension.type in _TEXT_EXTENSIONS:
-        return f"“{decode_name(extension.data)[0]}”"
-    more = " …" if len(extension.data) > _RAW_BYTES_SHOWN else ""
-    return extension.data[:_RAW_BYTES_SHOWN].hex(" ", 4) + more
+    name = describe.extension_name_text(extension)
+    return name or describe.hex_text(extension.data, _EXTENSION_BYTES_SHOWN)
 
 
 def snapshot_tables(source: ByteSource, report: ImageReport) -> Iterator[Table]:
@@ -147,9 +125,9 @@ def snapshot_tables(source: ByteSource, report: ImageReport) -> Iterator[Table]:
             *field_rows(fields.SNAPSHOT_EXTRA_FIELDS, extra, base + fixed_bytes),
         ]
         title = f"Snapshot {snapshot.index}: id “{snapshot.id}”, name “{snapshot.name}”"
-        yield Table(f"snapshot-{snapshot.index}", title, FIELD_COLUMNS, rows)
+        yield Table(f"snapshot-{snapshot.index}", title, field_columns(), rows)
     if not report.snapshots:
-        yield Table("snapshots", "Internal snapshots", FIELD_COLUMNS, ())
+        yield Table("snapshots", "Internal snapshots", field_columns(), ())
 
 
 def bitmap_tables(source: ByteSource, report: ImageReport) -> Iterator[Table]:
@@ -157,14 +135,14 @@ def bitmap_tables(source: ByteSource, report: ImageReport) -> Iterator[Table]:
     for extension in report.extensions:
         if extension.type == ExtensionType.BITMAPS:
             rows = field_rows(fields.BITMAPS_EXTENSION_FIELDS, extension.data, extension.offset + 8)
-            yield Table("bitmaps-extension", "Bitmaps extension", FIELD_COLUMNS, rows)
+            yield Table("bitmaps-extension", "Bitmaps extension", field_columns(), rows)
     for bitmap in report.bitmaps:
         data = source.read_at(bitmap.entry_offset, fields.BITMAP_DIRECTORY_FIELDS[-1].end)
         rows = field_rows(fields.BITMAP_DIRECTORY_FIELDS, data, bitmap.entry_offset)
         title = f"Bitmap {bitmap.index}: “{bitmap.name}”"
-        yield Table(f"bitmap-{bitmap.index}", title, FIELD_COLUMNS, rows)
+        yield Table(f"bitmap-{bitmap.index}", title, field_columns(), rows)
     if not report.bitmaps:
-        yield Table("bitmaps", "Bitmaps", FIELD_COLUMNS, ())
+        yield Table("bitmaps", "Bitmaps", field_columns(), ())
 
 
 def encryption_tables(report: ImageReport) -> Iterator[Table]:
@@ -175,35 +153,29 @@ def encryption_tables(report: ImageReport) -> Iterator[Table]:
                 fields.ENCRYPTION_EXTENSION_FIELDS, extension.data, extension.offset + 8
             )
             title = "Full disk encryption header pointer"
-            yield Table("encryption-pointer", title, FIELD_COLUMNS, rows)
+            yield Table("encryption-pointer", title, field_columns(), rows)
     if report.luks is not None:
         yield _luks_table(report.luks)
         yield _key_slots_table(report.luks)
     elif report.encryption_pointer is None:
-        yield Table("encryption", "Encryption", FIELD_COLUMNS, (), empty="no encryption header")
+        yield Table("encryption", "Encryption", field_columns(), (), empty="no encryption header")
 
 
 def _luks_table(luks: LuksHeader) -> Table:
-    columns = (Column("name", "field"), Column("value", "value"))
-    rows: list[tuple[Cell, ...]] = [
-        ("version", luks.version),
-        ("cipher-name", luks.cipher_name),
-        ("cipher-mode", luks.cipher_mode),
-        ("hash-spec", luks.hash_spec),
-        ("payload-offset", luks.payload_offset),
-        ("key-bytes", luks.key_bytes),
-        ("mk-digest", luks.mk_digest.hex()),
-        ("mk-digest-salt", luks.mk_digest_salt.hex()),
-        ("mk-digest-iterations", luks.mk_digest_iterations),
-        ("uuid", luks.uuid),
-    ]
-    return Table("luks", "LUKS header", columns, rows)
+    columns = (
+        Column("name", "field", whole=True),
+        Column("value", None),
+        Column("text", "value"),
+        Column("meaning", "meaning"),
+    )
+    return Table("luks", "LUKS header", columns, describe.iter_luks_rows(luks))
 
 
 def _key_slots_table(luks: LuksHeader) -> Table:
     columns = (
         Column("slot", "slot", right=True),
-        Column("active", "in use"),
+        Column("active", None),
+        Column("state", "state"),
         Column("iterations", "iterations", right=True),
         Column("key-offset", "key material at", show=show_offset, right=True),
         Column("stripes", "stripes", right=True),
@@ -213,6 +185,7 @@ def _key_slots_table(luks: LuksHeader) -> Table:
         (
             slot.index,
             slot.active,
+            describe.key_slot_state_text(slot),
             slot.iterations,
             slot.key_material_offset,
             slot.stripes,

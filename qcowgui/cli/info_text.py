@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Final
 
@@ -26,32 +25,24 @@ from qcowgui.cli.output import (
     print_table,
 )
 from qcowgui.errors import QcowError
+from qcowgui.format import describe
 from qcowgui.format.bitmaps import BitmapEntry
-from qcowgui.format.features import Feature, FeatureClass
-from qcowgui.format.finding import Finding, Severity
-from qcowgui.format.header import CRYPT_METHODS
+from qcowgui.format.features import Feature
+from qcowgui.format.finding import Severity
 from qcowgui.format.snapshots import Snapshot
 from qcowgui.image.inspect import ImageReport
 from qcowgui.image.references import Gate, Reference
 from qcowgui.image.summary import MappingSummary
-from qcowgui.units import format_count, format_offset, format_size
+from qcowgui.units import format_count, format_offset
 
-_SEVERITIES: Final = {
-    Severity.FATAL: ("Fatal", "bold red"),
-    Severity.CORRUPTION: ("Corruption", "red"),
-    Severity.SUSPICIOUS: ("Suspicious", "yellow"),
-    Severity.LEAK: ("Wasted space", "cyan"),
-    Severity.INFO: ("Worth knowing", ""),
+_SEVERITY_STYLES: Final = {
+    Severity.FATAL: "bold red",
+    Severity.CORRUPTION: "red",
+    Severity.SUSPICIOUS: "yellow",
+    Severity.LEAK: "cyan",
+    Severity.INFO: "",
 }
 _FACTS_COLUMNS: Final = 2
-_NANOSECONDS: Final = 1_000_000_000
-
-
-def both_sizes(size_bytes: int) -> str:
-    """A size in a binary unit and in bytes."""
-    if size_bytes < 1000:
-        return format_count(size_bytes, "byte")
-    return f"{format_size(size_bytes)} ({size_bytes:,} bytes)"
 
 
 def print_info(found: Inspected, gate: Gate, *, depth: int | None = None) -> None:
@@ -98,24 +89,22 @@ def _raw_facts(raw: RawFile) -> Iterator[tuple[str, str]]:
     yield "content", raw.found.title
     if raw.found.detail:
         yield "detail", raw.found.detail
-    yield "virtual size", both_sizes(raw.virtual_bytes)
-    yield "file length", both_sizes(raw.file_bytes)
+    yield "virtual size", describe.size_text(raw.virtual_bytes)
+    yield "file length", describe.size_text(raw.file_bytes)
     yield from _iter_blocks_used(raw.disk_bytes)
 
 
 def _iter_blocks_used(disk_bytes: int | None) -> Iterator[tuple[str, str]]:
     if disk_bytes is not None:
-        yield "blocks used", f"{both_sizes(disk_bytes)} of the file system"
+        yield "blocks used", f"{describe.size_text(disk_bytes)} of the file system"
 
 
 def _iter_identity(found: Qcow2File) -> Iterator[tuple[str, str]]:
     report = found.report
     header = report.header
-    known = header.version in (2, 3)
-    compat = f" (compat {header.compat})" if known else " (unknown)"
-    yield "format", f"qcow2, version {header.version}{compat}"
-    yield "virtual size", both_sizes(report.virtual_bytes)
-    yield "file length", both_sizes(report.file_bytes)
+    yield "format", f"qcow2, version {describe.version_text(header.version)}"
+    yield "virtual size", describe.size_text(report.virtual_bytes)
+    yield "file length", describe.size_text(report.file_bytes)
     yield from _iter_blocks_used(report.disk_bytes)
     yield from _iter_clusters(found.summary)
     yield "QEMU accepts it", "yes" if report.readable else "no, see the findings"
@@ -124,9 +113,9 @@ def _iter_identity(found: Qcow2File) -> Iterator[tuple[str, str]]:
 def _iter_clusters(summary: MappingSummary | None) -> Iterator[tuple[str, str]]:
     if summary is None:
         return
-    stored, total = summary.stored_clusters, max(1, summary.total_clusters)
-    share = f"{stored:,} of {format_count(summary.total_clusters, 'cluster')}"
-    yield "stored", f"{share} ({stored / total:.1%}), {summary.compressed_clusters:,} compressed"
+    stored, total = summary.stored_clusters, summary.total_clusters
+    share = f"{stored:,} of {format_count(total, 'cluster')} ({describe.share_text(stored, total)})"
+    yield "stored", f"{share}, {summary.compressed_clusters:,} compressed"
     if summary.zero_clusters:
         yield "zero clusters", f"{summary.zero_clusters:,}"
 
@@ -135,12 +124,12 @@ def _iter_header(report: ImageReport) -> Iterator[tuple[str, str]]:
     header = report.header
     geometry = header.geometry
     if geometry is not None:
-        yield "cluster size", both_sizes(geometry.cluster_bytes)
+        yield "cluster size", describe.size_text(geometry.cluster_bytes)
         yield "refcounts", format_count(geometry.refcount_bits, "bit") + " each"
     else:
         yield "cluster_bits", f"{header.cluster_bits:,} (not possible)"
     yield "compression type", header.compression_name
-    yield "encryption", CRYPT_METHODS.get(header.crypt_method, f"unknown ({header.crypt_method})")
+    yield "encryption", describe.crypt_method_text(header.crypt_method)
     if header.version >= 3:
         yield "closed cleanly", "no: the dirty bit is set" if header.dirty else "yes"
         yield "marked corrupt", "yes" if header.corrupt else "no"
@@ -198,7 +187,7 @@ def features_table(features: tuple[Feature, ...], *, only_set: bool) -> Table:
     )
     rows = [
         (
-            FeatureClass(feature.feature_class).name.lower(),
+            describe.feature_class_text(feature.feature_class),
             feature.bit,
             feature.is_set,
             feature.known,
@@ -239,90 +228,60 @@ def _snapshots_table(snapshots: tuple[Snapshot, ...]) -> Table:
         (
             snapshot.id,
             snapshot.name,
-            snapshot_date(snapshot),
-            format_size(snapshot.vm_state_bytes) if snapshot.vm_state_bytes else "none",
-            snapshot_clock(snapshot),
-            "not recorded" if snapshot.disk_bytes is None else format_size(snapshot.disk_bytes),
+            describe.snapshot_date_text(snapshot),
+            describe.snapshot_vm_state_text(snapshot),
+            describe.snapshot_clock_text(snapshot),
+            describe.snapshot_disk_text(snapshot),
         )
         for snapshot in snapshots
     ]
     return Table("snapshots", "Internal snapshots", columns, rows)
 
 
-def snapshot_date(snapshot: Snapshot) -> str:
-    """When a snapshot was taken, in UTC: the image knows no time zone."""
-    taken = datetime.fromtimestamp(snapshot.date_seconds, UTC)
-    return f"{taken:%Y-%m-%d %H:%M:%S}"
-
-
-def snapshot_clock(snapshot: Snapshot) -> str:
-    """How long the guest had been running, as h:mm:ss.mmm."""
-    seconds, nanoseconds = divmod(snapshot.vm_clock_nanoseconds, _NANOSECONDS)
-    return f"{timedelta(seconds=seconds)}.{nanoseconds // 1_000_000:03}"
-
-
 def _bitmaps_table(bitmaps: tuple[BitmapEntry, ...]) -> Table:
     columns = (
         Column("name", "bitmap"),
         Column("granularity", "granularity", right=True),
-        Column("recording", "recording"),
         Column("state", "state"),
+        Column("type", "type"),
     )
     rows = [
         (
             bitmap.name,
-            "impossible"
-            if bitmap.granularity_bytes is None
-            else format_size(bitmap.granularity_bytes),
-            bitmap.auto,
-            _bitmap_state(bitmap),
+            describe.bitmap_granularity_text(bitmap),
+            describe.bitmap_state_text(bitmap),
+            describe.bitmap_type_text(bitmap),
         )
         for bitmap in bitmaps
     ]
     return Table("bitmaps", "Bitmaps", columns, rows)
 
 
-def _bitmap_state(bitmap: BitmapEntry) -> str:
-    if bitmap.in_use:
-        return "inconsistent: was not saved cleanly"
-    return "saved" if bitmap.usable else "not usable, see the findings"
-
-
 def _iter_encryption(report: ImageReport) -> Iterator[tuple[str, str]]:
-    method = report.header.crypt_method
-    yield "method", CRYPT_METHODS.get(method, f"unknown ({method})")
+    yield "method", describe.crypt_method_text(report.header.crypt_method)
     pointer, luks = report.encryption_pointer, report.luks
     if pointer is not None:
-        yield "header", f"{both_sizes(pointer.length)} at {format_offset(pointer.offset)}"
+        yield "header", f"{describe.size_text(pointer.length)} at {format_offset(pointer.offset)}"
     if luks is not None:
-        active = [str(slot.index) for slot in luks.key_slots if slot.active]
         yield "cipher", luks.cipher
         yield "hash", luks.hash_spec
         yield "UUID", luks.uuid
-        numbers = f" (number {', '.join(active)})" if active else ""
-        yield "key slots in use", f"{len(active)} of {len(luks.key_slots)}{numbers}"
+        yield "active key slots", describe.key_slots_text(luks)
 
 
 def _print_findings(image: Qcow2File) -> None:
     if not image.findings:
-        print_line("Findings: none when opening (refcounts and guest data were not looked at)")
+        unseen = describe.unseen_text(mapping_read=image.summary is not None)
+        print_line(f"Findings: none when opening ({unseen} were not looked at)")
         return
     for severity, group in groupby(image.findings, key=lambda found: found.severity):
-        title, style = _SEVERITIES[severity]
-        print_line(title, style=style)
+        title = describe.SEVERITY_WORDS[severity].capitalize()
+        print_line(title, style=_SEVERITY_STYLES[severity])
         for found in group:
-            print_line(f"  {found.message}{_times(found)} [{_place(found)}]")
+            place = f"{found.code} · {describe.place_text(found)}"
+            print_line(f"  {describe.finding_text(found)} [{place}]")
     if image.report.refusals:
         print_line(f"QEMU would refuse this image: {_reasons(image.report)}", style="bold red")
-
-
-def _times(found: Finding) -> str:
-    return f" ({found.count:,} times)" if found.count > 1 else ""
-
-
-def _place(found: Finding) -> str:
-    at = f" at {format_offset(found.host_offset)}" if found.host_offset is not None else ""
-    return f"{found.code}, {found.structure}{at}"
 
 
 def _reasons(report: ImageReport) -> str:

@@ -192,6 +192,8 @@ def _discard_output() -> None:
 
 def main() -> NoReturn:
     """Run the process's command line and leave the process with its exit status."""
+    # Importing numpy starts a thread of its linear algebra for each core; nothing here needs them.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Names of files may hold bytes that are no text, and a terminal may know few characters.
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

@@ -11,10 +11,10 @@ from typing import Final
 
 import numpy as np
 
+from qcowgui.codec.cluster import Buffer
 from qcowgui.convert.encode import EncodedBatch
 from qcowgui.convert.host_layout import HostLayout
 from qcowgui.convert.options import DEFAULT_SPARSE_BYTES, ConvertOptions
-from qcowgui.codec.cluster import Buffer
 from qcowgui.convert.output import OutputFile
 from qcowgui.convert.qcow2_header import TablePlaces, build_first_cluster
 from qcowgui.convert.raw_writer import RunWriter

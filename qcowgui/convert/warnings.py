@@ -42,11 +42,16 @@ def source_warnings(
             )
         if report.header.corrupt:
             yield "The source is marked as corrupt: check it before you trust the result."
+    if source.prerelease_seen:
+        yield (
+            "The source's zstd clusters have the layout from before QEMU 5.1 was released; "
+            "released versions of QEMU can't read them."
+        )
     for layer in source.chain[1:]:
         if layer.format_guessed:
             yield (
-                f"The format of the backing file {layer.path} is not recorded; "
-                f"it was read as {layer.format}, as its content shows."
+                f"The recorded format of the backing file {layer.path} is missing or not one that "
+                f"this program knows; it was read as {layer.format}, as its content shows."
             )
     if options.target_format == "qcow2" and options.compression == "zstd":
         yield "The result needs QEMU 5.1 or newer; several other programs can't read zstd clusters."

@@ -1,7 +1,8 @@
 """Tells glibc to keep the memory that a batch frees: the next batch needs as much again.
 
-Left alone, it gives each batch's buffers back to the kernel, which hands them out zeroed, a page fault a
-page. 2026-11-30, zstd clusters of 64 KiB to raw, 2 threads: system time 2.7 s without, 1.2 s with.
+Left alone, it gives each batch's buffers back to the kernel, which zeroes them again, a page fault
+a page. 2026-11-30, zstd clusters of 64 KiB to raw, 2 threads: system time 2.7 s without this, 1.2 s
+with it.
 """
 
 from __future__ import annotations

@@ -7,11 +7,11 @@ from typing import Final
 
 from PySide6.QtCore import QCoreApplication
 
-from qcowgui.format import fields, limits
+from qcowgui.format import describe, fields, limits
 from qcowgui.format.extensions import Extension, ExtensionType
 from qcowgui.format.features import FEATURES, FeatureClass
 from qcowgui.format.text import decode_name
-from qcowgui.gui.formatters import NOTHING, Row, Table, Tone, field_columns, field_row, hex_text
+from qcowgui.gui.formatters import NOTHING, Row, Table, Tone, field_columns, field_row
 from qcowgui.image.inspect import ImageReport
 from qcowgui.units import format_count, format_hex, format_offset
 
@@ -33,15 +33,13 @@ def extensions_table(report: ImageReport) -> Table:
 
 def _extension_row(extension: Extension) -> Row:
     head = extension.type.to_bytes(4, "big") + extension.length.to_bytes(4, "big")
-    text = ""
-    if extension.type in _TEXT_TYPES:
-        text = decode_name(extension.data)[0]
+    name = describe.extension_name_text(extension)
     return Row(
         (
             extension.name,
             format_offset(extension.offset),
-            hex_text(head),
-            text or format_count(extension.length, "byte"),
+            describe.hex_text(head),
+            name or format_count(extension.length, "byte"),
             translate("structures", "type {number}, {length} of data").format(
                 number=format_hex(extension.type, 32),
                 length=format_count(extension.length, "byte"),
@@ -52,13 +50,6 @@ def _extension_row(extension: Extension) -> Row:
     )
 
 
-_TEXT_TYPES: Final = frozenset(
-    {
-        ExtensionType.BACKING_FORMAT,
-        ExtensionType.CROSVM_BACKING_FORMAT,
-        ExtensionType.DATA_FILE,
-    }
-)
 _FIELD_TYPES: Final = {
     ExtensionType.BITMAPS: fields.BITMAPS_EXTENSION_FIELDS,
     ExtensionType.ENCRYPTION_HEADER: fields.ENCRYPTION_EXTENSION_FIELDS,
@@ -81,7 +72,7 @@ def _extension_content(extension: Extension) -> Iterator[Row]:
             (
                 "    " + translate("structures", "data"),
                 format_offset(base + index),
-                hex_text(line),
+                describe.hex_text(line),
                 "".join(chr(byte) if 32 <= byte < 127 else "·" for byte in line),
                 "",
             ),
@@ -107,13 +98,13 @@ def _feature_name_rows(extension: Extension) -> Iterator[Row]:
         except ValueError:
             kind, meaning = f"class {class_number}", translate("structures", "unknown class")
         else:
-            kind = feature_class.name.lower()
+            kind = describe.feature_class_text(feature_class)
             meaning = _name_meaning(feature_class, bit, name)
         yield Row(
             (
                 f"    {kind} · bit {bit}",
                 format_offset(base + start),
-                hex_text(entry.rstrip(b"\0")[:_LINE_BYTES]) + " …",
+                describe.hex_text(entry.rstrip(b"\0")[:_LINE_BYTES]) + " …",
                 name,
                 meaning,
             ),

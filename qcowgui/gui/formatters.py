@@ -1,7 +1,8 @@
-"""How values are written: the one place that the views, the clipboard and the tests share.
+"""Tables and the window's own texts: what the views, the clipboard and the tests share.
 
-Nothing here knows widgets. A `Table` is immutable and complete: what is shown, copied and read out
-by a screen reader is the text of its cells.
+What an image's values are called comes from `format.describe`. Nothing here knows widgets. A
+`Table` is immutable and complete: what is shown, copied and read out by a screen reader is the text
+of its cells.
 """
 
 from __future__ import annotations
@@ -13,28 +14,16 @@ from typing import Final, TypeAlias
 
 from PySide6.QtCore import QCoreApplication
 
-from qcowgui.format.features import FeatureClass, FeatureNames, feature_name
-from qcowgui.format.fields import FieldKind, FieldValue
-from qcowgui.format.finding import Finding, Refusal, Severity
-from qcowgui.format.geometry import cluster_bits_valid
-from qcowgui.format.header import COMPRESSION_TYPES, CRYPT_METHODS, MAGIC
-from qcowgui.format.limits import MAX_REFCOUNT_ORDER
-from qcowgui.units import format_count, format_hex, format_offset, format_size
+from qcowgui.format import describe
+from qcowgui.format.features import FeatureNames
+from qcowgui.format.fields import FieldValue
+from qcowgui.format.finding import Finding, Severity
+from qcowgui.units import format_count, format_offset
 
 translate = QCoreApplication.translate
 
 NOTHING: Final = "–"
 """Stands in a cell that has nothing to say."""
-
-MAX_HEX_BYTES: Final = 64
-"""Bytes of a raw hex cell; longer data is cut, and the cell says so."""
-
-FLAG_WORDS: Final = {
-    "incompatible_features": FeatureClass.INCOMPATIBLE,
-    "compatible_features": FeatureClass.COMPATIBLE,
-    "autoclear_features": FeatureClass.AUTOCLEAR,
-}
-"""Header field → the set of feature bits it holds."""
 
 SortKey: TypeAlias = int | str
 
@@ -135,118 +124,22 @@ def field_columns() -> tuple[Column, ...]:
     )
 
 
-def hex_text(data: bytes) -> str:
-    """Bytes as pairs of digits in groups of four bytes; cut after `MAX_HEX_BYTES`."""
-    shown = data[:MAX_HEX_BYTES].hex(" ", -4)
-    if len(data) > MAX_HEX_BYTES:
-        rest = len(data) - MAX_HEX_BYTES
-        shown += " … " + translate("formatters", "({count} more)").format(
-            count=format_count(rest, "byte")
-        )
-    return shown
-
-
-def size_text(size_bytes: int) -> str:
-    """A size for reading, with the exact number where the rounded one is another."""
-    if size_bytes < 1000:
-        return format_count(size_bytes, "byte")
-    return f"{format_size(size_bytes)} ({format_count(size_bytes, 'byte')})"
-
-
-def offset_text(offset: int) -> str:
-    """A host offset in hexadecimal and, where they differ, in decimal."""
-    return f"{offset}" if offset < 10 else f"{format_offset(offset)} ({offset:,})"
-
-
 def field_row(found: FieldValue, *, names: FeatureNames | None = None, indent: bool = False) -> Row:
     """The row of a field in a table with `field_columns`."""
     field = found.field
-    meaning = field.meaning
-    tone = Tone.NORMAL
-    if found.value is None:
-        value = NOTHING
-        tone = Tone.MUTED
-        meaning += " · " + (
-            translate("formatters", "the file ends inside it")
-            if 0 < len(found.raw) < field.width_bytes
-            else translate("formatters", "absent from this header")
-        )
-    else:
-        value = value_text(found, names or {})
+    missing = found.value is None
     return Row(
         (
             ("    " if indent else "") + field.name,
             format_offset(found.host_offset),
-            hex_text(found.raw) if found.value is not None else NOTHING,
-            value,
-            meaning,
+            NOTHING if missing else describe.hex_text(found.raw),
+            describe.field_text(found, names),
+            field.meaning,
         ),
         found.host_offset,
         found.host_offset + field.width_bytes,
-        tone,
+        Tone.MUTED if missing else Tone.NORMAL,
     )
-
-
-def value_text(found: FieldValue, names: FeatureNames) -> str:
-    """What a field's number means, in words where the number alone does not tell."""
-    value = found.value
-    if value is None:
-        return NOTHING
-    special = _special_value(found.field.name, value)
-    if special:
-        return special
-    match found.field.kind:
-        case FieldKind.OFFSET:
-            return offset_text(value) if value else translate("formatters", "none")
-        case FieldKind.BYTES:
-            return size_text(value)
-        case FieldKind.FLAGS:
-            return flags_text(found.field.name, value, names)
-        case FieldKind.HEX:
-            return format_hex(value, found.field.width_bytes * 8)
-        case FieldKind.PADDING:
-            return translate("formatters", "not zero") if value else "0"
-        case FieldKind.NUMBER:
-            return f"{value:,}"
-
-
-def _special_value(name: str, value: int) -> str:
-    """The words for fields whose number stands for something else, or an empty string."""
-    if name == "magic" and value == MAGIC:
-        return r"QFI\xfb"
-    if name == "version" and value in (2, 3):
-        return f"{value} (compat {'0.10' if value == 2 else '1.1'})"
-    if name == "cluster_bits" and cluster_bits_valid(value):
-        return f"{value} ({format_size(1 << value)})"
-    if name == "refcount_order" and value <= MAX_REFCOUNT_ORDER:
-        return f"{value} ({format_count(1 << value, 'bit')})"
-    if name == "crypt_method" and value in CRYPT_METHODS:
-        return f"{value} ({CRYPT_METHODS[value]})"
-    if name == "compression_type" and value in COMPRESSION_TYPES:
-        return f"{value} ({COMPRESSION_TYPES[value]})"
-    return ""
-
-
-def flags_text(field_name: str, word: int, names: FeatureNames) -> str:
-    """The bits that are set, by name where the field is a set of features."""
-    if not word:
-        return translate("formatters", "none")
-    feature_class = FLAG_WORDS.get(field_name)
-    set_bits = [bit for bit in range(word.bit_length()) if word >> bit & 1]
-    if feature_class is None:
-        return ", ".join(f"bit {bit}" for bit in set_bits)
-    return ", ".join(feature_name(feature_class, bit, names) for bit in set_bits)
-
-
-def severity_text(severity: Severity) -> str:
-    """The severity's word."""
-    return {
-        Severity.INFO: translate("formatters", "note"),
-        Severity.LEAK: translate("formatters", "leak"),
-        Severity.SUSPICIOUS: translate("formatters", "suspicious"),
-        Severity.CORRUPTION: translate("formatters", "corruption"),
-        Severity.FATAL: translate("formatters", "fatal"),
-    }[severity]
 
 
 SEVERITY_TONES: Final = {
@@ -258,54 +151,19 @@ SEVERITY_TONES: Final = {
 }
 
 
-def place_text(finding: Finding) -> str:
-    """Where a finding is: structure, entry, host offset, guest range; as far as it is known."""
-    parts = [finding.structure]
-    if finding.entry is not None:
-        parts.append(translate("formatters", "entry {index}").format(index=f"{finding.entry:,}"))
-    if finding.host_offset is not None:
-        parts.append(f"host {format_offset(finding.host_offset)}")
-    if finding.guest_start is not None:
-        guest = f"guest {format_offset(finding.guest_start)}"
-        if finding.guest_end is not None:
-            guest += f" – {format_offset(finding.guest_end)}"
-        parts.append(guest)
-    return " · ".join(parts)
-
-
-def finding_detail(finding: Finding) -> str:
-    """What the columns of the findings leave out, one fact a line."""
-    lines = []
-    if finding.expected:
-        lines.append(translate("formatters", "Expected: {what}").format(what=finding.expected))
-    if finding.raw is not None:
-        lines.append(
-            translate("formatters", "Found: {decimal} ({hexadecimal})").format(
-                decimal=f"{finding.raw:,}", hexadecimal=f"{finding.raw:#x}"
-            )
-        )
-    if finding.refusal is Refusal.QEMU:
-        lines.append(translate("formatters", "QEMU refuses the image; guest data can be read."))
-    elif finding.refusal is Refusal.READER:
-        lines.append(translate("formatters", "QEMU refuses the image; guest data can't be read."))
-    return "\n".join(lines)
-
-
 def findings_table(findings: Sequence[Finding]) -> Table:
     """The findings as rows, worst first as they come."""
     rows = []
     for finding in findings:
-        message = finding.message
-        if finding.count > 1:
-            message += f" (×{finding.count:,})"
-        place = place_text(finding)
+        message = describe.finding_text(finding)
+        severity = describe.SEVERITY_WORDS[finding.severity]
         rows.append(
             Row(
-                (severity_text(finding.severity), message, place, finding.code),
+                (severity, message, describe.place_text(finding), finding.code),
                 finding.host_offset,
                 None if finding.host_offset is None else finding.host_offset + 1,
                 SEVERITY_TONES[finding.severity],
-                finding_detail(finding),
+                describe.finding_detail_text(finding),
                 (
                     -finding.severity,
                     message.casefold(),
@@ -326,8 +184,13 @@ def findings_table(findings: Sequence[Finding]) -> Table:
     )
 
 
-def findings_summary(findings: Sequence[Finding]) -> tuple[str, Tone]:
-    """The words of the health badge, and how they look; they claim no more than was looked at."""
+def findings_summary(findings: Sequence[Finding], *, settled: bool = True) -> tuple[str, Tone]:
+    """The words of the health badge, and how they look; they claim no more than was looked at.
+
+    `settled` is whether what opening an image looks at has all been read.
+    """
+    if not findings and not settled:
+        return translate("formatters", "No findings so far"), Tone.NORMAL
     if not findings:
         return translate("formatters", "No findings when opening"), Tone.NORMAL
     counts = dict.fromkeys(sorted(Severity, reverse=True), 0)

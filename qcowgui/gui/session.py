@@ -1,4 +1,8 @@
-"""One opened image: its state, what inspecting it found, and what is selected of it."""
+"""One opened image: its state, what was found about it, and what is selected of it.
+
+An image is opened in two steps, both beside the window: inspecting it, which is quick and shows
+everything but two numbers, and reading its mapping tables, which may take a while.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from PySide6.QtCore import QObject, Signal
 
 from qcowgui.engine.work import CancelToken, Failed, Outcome
 from qcowgui.errors import QcowError
+from qcowgui.format import describe
 from qcowgui.format.finding import Finding
 from qcowgui.gui.background import BackgroundRunner
 from qcowgui.gui.structure_tables import ReferenceState
@@ -24,6 +29,8 @@ from qcowgui.gui.structures import (
 from qcowgui.image.chain import backing_reference
 from qcowgui.image.inspect import ImageReport, inspect
 from qcowgui.image.references import Reference, resolve_reference
+from qcowgui.image.source import FileSource
+from qcowgui.image.summary import MappingSummary, summarise_mapping
 
 
 class SessionState(Enum):
@@ -31,6 +38,16 @@ class SessionState(Enum):
 
     LOADING = auto()
     READY = auto()
+    FAILED = auto()
+
+
+class MappingState(Enum):
+    """Whether the mapping tables were read."""
+
+    UNREAD = auto()
+    """Not: the header allows no mapping, or the reading was cancelled."""
+    READING = auto()
+    READ = auto()
     FAILED = auto()
 
 
@@ -87,13 +104,19 @@ class Session(QObject):
         state: How far it is.
         inspected: What was found, when `state` is READY.
         error: Why there is nothing, when `state` is FAILED.
+        mapping_state: Whether the mapping tables were read; UNREAD until `state` is READY.
+        mapping: What they amount to, when `mapping_state` is READ.
+        mapping_error: Why they could not be read, when `mapping_state` is FAILED.
+        findings: Everything noticed so far, worst first.
 
     Signals:
         changed: `state` is another, or the image was read again.
+        mapping_changed: `mapping_state` is another, while `state` stays.
         selection_changed: `selection` is another.
     """
 
     changed = Signal()
+    mapping_changed = Signal()
     selection_changed = Signal()
 
     def __init__(
@@ -104,9 +127,13 @@ class Session(QObject):
         self.state = SessionState.LOADING
         self.inspected: Inspected | None = None
         self.error: QcowError | None = None
+        self.mapping_state = MappingState.UNREAD
+        self.mapping: MappingSummary | None = None
+        self.mapping_error: QcowError | None = None
+        self.findings: tuple[Finding, ...] = ()
         self._runner = runner
         self._selection = Selection(StructureKey.HEADER)
-        self._load_number = 0
+        self._token = CancelToken()
 
     @property
     def selection(self) -> Selection:
@@ -134,33 +161,93 @@ class Session(QObject):
         structures = self.inspected.structures if self.inspected else ()
         return next((found for found in structures if found.key is key), None)
 
+    def looked_at(self) -> str:
+        """What opening the image has looked at, and what not; for sentences that claim no more."""
+        match self.mapping_state:
+            case MappingState.READ:
+                text = self.tr(
+                    "The header, its extensions, the tables it names directly and the active"
+                    " mapping tables were looked at; {unseen} were not."
+                )
+            case MappingState.READING:
+                text = self.tr(
+                    "The header, its extensions and the tables it names directly were looked at;"
+                    " the mapping tables are being read, {unseen} are not."
+                )
+            case MappingState.UNREAD | MappingState.FAILED:
+                text = self.tr(
+                    "The header, its extensions and the tables it names directly were looked at;"
+                    " {unseen} were not."
+                )
+        seen = self.mapping_state in (MappingState.READ, MappingState.READING)
+        text = text.format(unseen=describe.unseen_text(mapping_read=seen))
+        if self.mapping_error is not None:
+            failed = self.tr("Reading the mapping tables failed: {reason}.")
+            text += " " + failed.format(reason=self.mapping_error.message)
+        return text
+
     def load(self) -> None:
         """Read the file, again where it was read before. Returns at once."""
-        self._load_number += 1
-        number, path = self._load_number, self.path
+        self.abandon()
+        token = self._token = CancelToken()
         self.state = SessionState.LOADING
         self.changed.emit()
 
         def finished(outcome: Outcome, inspected: Inspected | None) -> None:
-            if number == self._load_number:  # or a later load, or a closed tab, has overtaken it
+            if token is self._token:  # or a later load, or a closed tab, has overtaken it
                 self._take(outcome, inspected)
 
-        self._runner.submit(_Inspection(path), finished)
+        self._runner.submit(_Inspection(self.path), finished, token=token)
 
     def abandon(self) -> None:
-        """Take no more results: the tab was closed."""
-        self._load_number += 1
+        """Read no further and take no more results: the tab was closed."""
+        self._token.cancel()
+        self._token = CancelToken()
 
     def _take(self, outcome: Outcome, inspected: Inspected | None) -> None:
         self.inspected, self.error = inspected, None
         self.state = SessionState.READY if inspected else SessionState.FAILED
+        self.findings = inspected.report.findings if inspected else ()
+        self.mapping, self.mapping_error = None, None
+        self.mapping_state = MappingState.UNREAD
         if isinstance(outcome, Failed):
             if not isinstance(outcome.error, QcowError):
                 raise outcome.error
             self.error = outcome.error
         if self.structure(self._selection.structure) is None:
             self._selection = Selection(StructureKey.HEADER)
+        if inspected is not None and _has_mapping(inspected.report):
+            self._read_mapping(inspected.report)
         self.changed.emit()
+
+    def _read_mapping(self, report: ImageReport) -> None:
+        """Start to read the mapping tables; the token is that of the load they belong to."""
+        token = self._token
+        self.mapping_state = MappingState.READING
+
+        def finished(outcome: Outcome, mapping: MappingSummary | None) -> None:
+            if token is self._token:
+                self._take_mapping(outcome, mapping)
+
+        self._runner.submit(_MappingCount(self.path, report), finished, token=token)
+
+    def _take_mapping(self, outcome: Outcome, mapping: MappingSummary | None) -> None:
+        self.mapping = mapping
+        self.mapping_state = MappingState.READ if mapping else MappingState.UNREAD
+        if mapping is not None:
+            found = [*self.findings, *mapping.findings()]
+            self.findings = tuple(sorted(found, key=lambda finding: -finding.severity))
+        if isinstance(outcome, Failed):
+            self.mapping_state = MappingState.FAILED
+            if not isinstance(outcome.error, QcowError):
+                self.mapping_changed.emit()
+                raise outcome.error
+            self.mapping_error = outcome.error
+        self.mapping_changed.emit()
+
+
+def _has_mapping(report: ImageReport) -> bool:
+    return report.header.geometry is not None and not report.mapping_refusals
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,3 +259,15 @@ class _Inspection:
     def __call__(self, token: CancelToken) -> Inspected:
         token.raise_if_cancelled()
         return inspect_image(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class _MappingCount:
+    """The work that follows; refers to nothing of Qt."""
+
+    path: Path
+    report: ImageReport
+
+    def __call__(self, token: CancelToken) -> MappingSummary:
+        with FileSource(self.path) as source:
+            return summarise_mapping(source, self.report, token=token)

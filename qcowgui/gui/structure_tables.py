@@ -2,40 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Final
 
 from PySide6.QtCore import QCoreApplication
 
-from qcowgui.format import fields, limits
-from qcowgui.format.bitmaps import TYPE_DIRTY_TRACKING, BitmapEntry
-from qcowgui.format.encryption import LuksHeader
-from qcowgui.format.header import CRYPT_METHODS
+from qcowgui.format import describe, fields, limits
+from qcowgui.format.bitmaps import BitmapEntry
 from qcowgui.format.snapshots import Snapshot
 from qcowgui.format.text import decode_name
-from qcowgui.gui.formatters import (
-    FLAG_WORDS,
-    NOTHING,
-    Column,
-    Row,
-    Table,
-    Tone,
-    field_columns,
-    field_row,
-    hex_text,
-    offset_text,
-    size_text,
-)
+from qcowgui.gui.formatters import NOTHING, Column, Row, Table, Tone, field_columns, field_row
 from qcowgui.image.inspect import ImageReport
 from qcowgui.image.references import Reference
-from qcowgui.units import format_count, format_offset, format_size
+from qcowgui.units import format_count, format_offset
 
 translate = QCoreApplication.translate
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_FEATURE_FIELDS: Final = {feature_class: name for name, feature_class in FLAG_WORDS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +43,7 @@ def header_table(report: ImageReport) -> Table:
                 (
                     translate("structures", "(unknown)"),
                     format_offset(start),
-                    hex_text(tail),
+                    describe.hex_text(tail),
                     format_count(len(tail), "byte"),
                     translate("structures", "header bytes beyond the fields known today; kept"),
                 ),
@@ -77,8 +58,10 @@ def header_table(report: ImageReport) -> Table:
 def features_table(report: ImageReport) -> Table:
     """Every feature bit that is defined or set."""
     rows = []
+    names = {feature_class: name for name, feature_class in describe.FEATURE_FIELDS.items()}
     for feature in report.features:
-        name = _FEATURE_FIELDS[feature.feature_class]
+        kind = describe.feature_class_text(feature.feature_class)
+        name = names[feature.feature_class]
         field = fields.field_named(fields.HEADER_FIELDS, name)
         tone = Tone.NORMAL if feature.known else Tone.WARNING
         if not feature.is_set:
@@ -86,10 +69,10 @@ def features_table(report: ImageReport) -> Table:
         rows.append(
             Row(
                 (
-                    f"{feature.feature_class.name.lower()} · bit {feature.bit} · {feature.name}",
+                    f"{kind} · bit {feature.bit} · {feature.name}",
                     # Big-endian: bit 0 lies in the word's last byte.
                     format_offset(field.end - 1 - feature.bit // 8),
-                    hex_text((1 << feature.bit).to_bytes(8, "big")),
+                    describe.hex_text((1 << feature.bit).to_bytes(8, "big")),
                     translate("structures", "set") if feature.is_set else NOTHING,
                     feature.meaning,
                 ),
@@ -112,40 +95,36 @@ def snapshots_table(snapshots: Sequence[Snapshot]) -> Table:
         Column(translate("structures", "L1 entries"), right=True),
         Column(translate("structures", "Entry at"), monospaced=True, right=True),
     )
-    rows = []
-    for found in snapshots:
-        taken = _EPOCH + timedelta(seconds=found.date_seconds)
-        clock_seconds = found.vm_clock_nanoseconds / 1e9
-        disk_bytes = found.disk_bytes
-        rows.append(
-            Row(
-                (
-                    found.id,
-                    found.name,
-                    f"{taken:%Y-%m-%d %H:%M:%S}",
-                    f"{clock_seconds:,.3f} s",
-                    size_text(found.vm_state_bytes) if found.vm_state_bytes else NOTHING,
-                    NOTHING if disk_bytes is None else format_size(disk_bytes),
-                    format_offset(found.l1_table_offset),
-                    f"{found.l1_size:,}",
-                    format_offset(found.entry_offset),
-                ),
-                found.entry_offset,
-                found.entry_offset + found.entry_bytes,
-                sort_keys=(
-                    found.id,
-                    found.name,
-                    found.date_seconds,
-                    found.vm_clock_nanoseconds,
-                    found.vm_state_bytes,
-                    -1 if disk_bytes is None else disk_bytes,
-                    found.l1_table_offset,
-                    found.l1_size,
-                    found.entry_offset,
-                ),
-            )
-        )
-    return Table(columns, tuple(rows), sortable=True)
+    return Table(columns, tuple(map(_snapshot_row, snapshots)), sortable=True)
+
+
+def _snapshot_row(found: Snapshot) -> Row:
+    return Row(
+        (
+            found.id,
+            found.name,
+            describe.snapshot_date_text(found),
+            describe.snapshot_clock_text(found),
+            describe.snapshot_vm_state_text(found),
+            describe.snapshot_disk_text(found),
+            format_offset(found.l1_table_offset),
+            f"{found.l1_size:,}",
+            format_offset(found.entry_offset),
+        ),
+        found.entry_offset,
+        found.entry_offset + found.entry_bytes,
+        sort_keys=(
+            found.id,
+            found.name,
+            found.date_seconds,
+            found.vm_clock_nanoseconds,
+            found.vm_state_bytes,
+            -1 if found.disk_bytes is None else found.disk_bytes,
+            found.l1_table_offset,
+            found.l1_size,
+            found.entry_offset,
+        ),
+    )
 
 
 def bitmaps_table(bitmaps: Sequence[BitmapEntry]) -> Table:
@@ -159,53 +138,33 @@ def bitmaps_table(bitmaps: Sequence[BitmapEntry]) -> Table:
         Column(translate("structures", "Table entries"), right=True),
         Column(translate("structures", "Entry at"), monospaced=True, right=True),
     )
-    rows = []
-    for found in bitmaps:
-        granularity = found.granularity_bytes
-        rows.append(
-            Row(
-                (
-                    found.name,
-                    format_size(granularity) if granularity else f"2^{found.granularity_bits}",
-                    _bitmap_state(found),
-                    _bitmap_type(found),
-                    format_offset(found.bitmap_table_offset),
-                    f"{found.bitmap_table_size:,}",
-                    format_offset(found.entry_offset),
-                ),
-                found.entry_offset,
-                found.entry_offset + found.entry_bytes,
-                Tone.NORMAL if found.usable else Tone.WARNING,
-                sort_keys=(
-                    found.name,
-                    found.granularity_bits,
-                    found.flags,
-                    found.type,
-                    found.bitmap_table_offset,
-                    found.bitmap_table_size,
-                    found.entry_offset,
-                ),
-            )
-        )
-    return Table(columns, tuple(rows), sortable=True)
+    return Table(columns, tuple(map(_bitmap_row, bitmaps)), sortable=True)
 
 
-def _bitmap_type(bitmap: BitmapEntry) -> str:
-    if bitmap.type == TYPE_DIRTY_TRACKING:
-        return translate("structures", "dirty tracking")
-    return f"{bitmap.type}"
-
-
-def _bitmap_state(bitmap: BitmapEntry) -> str:
-    words = []
-    if bitmap.in_use:
-        words.append(translate("structures", "not saved cleanly"))
-    words.append(
-        translate("structures", "recording") if bitmap.auto else translate("structures", "disabled")
+def _bitmap_row(found: BitmapEntry) -> Row:
+    return Row(
+        (
+            found.name,
+            describe.bitmap_granularity_text(found),
+            describe.bitmap_state_text(found),
+            describe.bitmap_type_text(found),
+            format_offset(found.bitmap_table_offset),
+            f"{found.bitmap_table_size:,}",
+            format_offset(found.entry_offset),
+        ),
+        found.entry_offset,
+        found.entry_offset + found.entry_bytes,
+        Tone.NORMAL if found.usable else Tone.WARNING,
+        sort_keys=(
+            found.name,
+            found.granularity_bits,
+            found.flags,
+            found.type,
+            found.bitmap_table_offset,
+            found.bitmap_table_size,
+            found.entry_offset,
+        ),
     )
-    if bitmap.unknown_flags:
-        words.append(f"flags {bitmap.unknown_flags:#x}")
-    return ", ".join(words)
 
 
 def encryption_table(report: ImageReport) -> Table:
@@ -215,41 +174,25 @@ def encryption_table(report: ImageReport) -> Table:
         Column(translate("structures", "Value")),
         Column(translate("structures", "Meaning"), quiet=True),
     )
-    method = report.header.crypt_method
-    field = fields.field_named(fields.HEADER_FIELDS, "crypt_method")
-    lines: list[tuple[str, str, str]] = [
-        (field.name, f"{method} ({CRYPT_METHODS.get(method, '?')})", field.meaning)
+    rows = [
+        Row((found.field.name, describe.field_text(found), found.field.meaning))
+        for found in report.header.field_values()
+        if found.field.name == "crypt_method"
     ]
-    pointer = report.encryption_pointer
+    pointer, luks = report.encryption_pointer, report.luks
     if pointer is not None:
         where, length = fields.ENCRYPTION_EXTENSION_FIELDS
-        lines.append((where.name, offset_text(pointer.offset), where.meaning))
-        lines.append((length.name, size_text(pointer.length), length.meaning))
-    if report.luks is not None:
-        lines += _luks_lines(report.luks)
-    rows = [Row(line) for line in lines]
-    if pointer is not None:
-        first = rows[1]
-        rows[1] = Row(first.cells, pointer.offset, pointer.offset + pointer.length)
+        area = pointer.offset, pointer.offset + pointer.length
+        offset, size = describe.offset_text(pointer.offset), describe.size_text(pointer.length)
+        rows.append(Row((where.name, offset, where.meaning), *area))
+        rows.append(Row((length.name, size, length.meaning)))
+    if luks is not None:
+        rows += [Row((name, text, why)) for name, _, text, why in describe.iter_luks_rows(luks)]
+        for slot in luks.key_slots:
+            detail = format_count(slot.iterations, "iteration") if slot.active else ""
+            name = translate("structures", "key slot {index}").format(index=slot.index)
+            rows.append(Row((name, describe.key_slot_state_text(slot), detail)))
     return Table(columns, tuple(rows))
-
-
-def _luks_lines(luks: LuksHeader) -> Iterator[tuple[str, str, str]]:
-    yield "LUKS version", f"{luks.version}", ""
-    yield "cipher", luks.cipher, translate("structures", "how guest data is encrypted")
-    yield "hash", luks.hash_spec, translate("structures", "used to derive keys from passphrases")
-    yield "UUID", luks.uuid, ""
-    yield (
-        "master key digest",
-        luks.mk_digest.hex(" ", -4),
-        format_count(luks.mk_digest_iterations, "iteration"),
-    )
-    for slot in luks.key_slots:
-        state = (
-            translate("structures", "active") if slot.active else translate("structures", "empty")
-        )
-        detail = format_count(slot.iterations, "iteration") if slot.active else ""
-        yield f"key slot {slot.index}", state, detail
 
 
 def references_table(report: ImageReport, states: Sequence[ReferenceState]) -> Table:

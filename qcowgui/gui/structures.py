@@ -8,8 +8,8 @@ from enum import Enum
 
 from PySide6.QtCore import QCoreApplication
 
+from qcowgui.format import describe
 from qcowgui.format.finding import Finding
-from qcowgui.format.header import CRYPT_METHODS
 from qcowgui.gui.extension_table import extensions_table
 from qcowgui.gui.formatters import Table
 from qcowgui.gui.structure_tables import (
@@ -110,7 +110,7 @@ def _iter_structures(
         note = f"{len(report.bitmaps):,}"
         yield Structure(key.BITMAPS, title[key.BITMAPS], note, bitmaps_table(report.bitmaps))
     if report.header.crypt_method:
-        note = CRYPT_METHODS.get(report.header.crypt_method, "?")
+        note = describe.crypt_method_text(report.header.crypt_method)
         yield Structure(key.ENCRYPTION, title[key.ENCRYPTION], note, encryption_table(report))
     for kind, structure_key in (
         ("backing file", key.BACKING_CHAIN),

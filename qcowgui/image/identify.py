@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PureWindowsPath
 from typing import Final
 
@@ -57,15 +57,23 @@ def identify(source: ReadableAt, *, name: str = "") -> Identification:
             break
     else:
         match = _unknown(probe)
-    return Identification(
-        kind=match.kind,
-        title=match.title,
-        detail=match.detail,
-        evidence=match.evidence,
+    match = replace(match, title=_with_article(match.title))
+    return replace(
+        match,
         hint=match.hint or _hint(match.kind),
         expected_by_name=_expected_by_name(match, name),
-        guest_bytes=match.guest_bytes,
     )
+
+
+_AN: Final = ("ISO ", "OVA ", "XML ", "empty ", "old ", "xz ")
+_NO_ARTICLE: Final = ("part of ", "unknown content")
+
+
+def _with_article(title: str) -> str:
+    """The detectors' noun phrase as a sentence needs it; what counts is how it is spoken."""
+    if title.startswith(_NO_ARTICLE):
+        return title
+    return f"an {title}" if title.startswith(_AN) else f"a {title}"
 
 
 def _detect_empty(probe: Probe) -> Identification | None:

@@ -43,12 +43,14 @@ class Span:
         end: End (exclusive).
         view: The entries of exactly the clusters that [start, end) touches; None: unallocated.
         first_cluster: The guest cluster of the view's first entry.
+        missing: Whether the L1 table's own entries for it lie beyond the end of the file.
     """
 
     start: int
     end: int
     view: L2View | None
     first_cluster: int
+    missing: bool = False
 
 
 class GuestMapping:
@@ -93,12 +95,8 @@ class GuestMapping:
         self.window_bytes = self.window_clusters * geometry.cluster_bytes
         self._cached_windows = max(2, _CACHED_ENTRIES // self.window_clusters)
         self._used_windows = self._find_used_windows()
-        # From here on the L1 table itself is missing, if anywhere.
-        self._first_missing_window = (
-            len(self.l1_words) // self._tables_per_window
-            if len(self.l1_words) < self.l1_entries_needed
-            else ceil_div(virtual_bytes, self.window_bytes)
-        )
+        # Behind this the L1 table itself is missing, if anywhere.
+        self._mapped_bytes = min(len(self.l1_words) * geometry.l1_coverage_bytes, virtual_bytes)
         self._cache: OrderedDict[int, L2View] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -114,29 +112,32 @@ class GuestMapping:
     def iter_spans(self, start: int, end: int) -> Iterator[Span]:
         """The guest range [start, end) in pieces, in order; `end` is at most `virtual_bytes`.
 
-        Windows without any L2 table are joined to one span without a view.
+        Windows without any L2 table are joined to one span without a view, and so is all that the
+        missing part of the L1 table would map.
         """
         end = min(end, self.virtual_bytes)
-        while start < end:
+        mapped_end = min(end, self._mapped_bytes)
+        while start < mapped_end:
             window = start // self.window_bytes
             next_used = self._next_used_window(window)
             if next_used != window:
-                stop = min(end, next_used * self.window_bytes)
+                stop = min(mapped_end, next_used * self.window_bytes)
                 yield Span(start, stop, None, start // self.geometry.cluster_bytes)
                 start = stop
                 continue
-            stop = min(end, (window + 1) * self.window_bytes)
+            stop = min(mapped_end, (window + 1) * self.window_bytes)
             yield self._span(window, start, stop)
             start = stop
+        if start < end:
+            first_cluster = start // self.geometry.cluster_bytes
+            yield Span(start, end, None, first_cluster, missing=True)
 
     def _next_used_window(self, window: int) -> int:
-        """The first window from `window` on with an L2 table, or the first one that is missing."""
-        if window >= self._first_missing_window:
-            return window
+        """The first window from `window` on with an L2 table, or the one behind the last."""
         position = int(np.searchsorted(self._used_windows, window))
         if position == len(self._used_windows):
-            return self._first_missing_window
-        return min(int(self._used_windows[position]), self._first_missing_window)
+            return ceil_div(self._mapped_bytes, self.window_bytes)
+        return int(self._used_windows[position])
 
     def _span(self, window: int, start: int, end: int) -> Span:
         cluster_bytes = self.geometry.cluster_bytes
@@ -172,7 +173,7 @@ class GuestMapping:
     def _load_window(self, window: int) -> L2View:
         geometry = self.geometry
         first_table = window * self._tables_per_window
-        last_table = min(first_table + self._tables_per_window, self.l1_entries_needed)
+        last_table = min(first_table + self._tables_per_window, len(self.l1_words))
         tables = last_table - first_table
         table_bytes = geometry.cluster_bytes
         data = bytearray(tables * table_bytes)
@@ -204,9 +205,6 @@ class GuestMapping:
         incomplete = []
         for table in range(tables):
             index = first_table + table
-            if index >= len(self.l1_words):
-                incomplete.append((table, 0))
-                continue
             offset = L1Entry(int(self.l1_words[index])).l2_table_offset
             if not offset:
                 continue

@@ -18,8 +18,10 @@ from qcowgui.format.tables import L2View
 from qcowgui.image.layer import (
     Extent,
     ExtentKind,
+    LossLog,
     Piece,
     ReadContext,
+    lost_range,
     read_plain,
 )
 from qcowgui.image.mapping import GuestMapping, Span
@@ -105,17 +107,19 @@ class Qcow2Layer:
         return self._mapping.virtual_bytes
 
     def iter_extents(
-        self, start: int, end: int, depth: int, *, with_hosts: bool, strict: bool
+        self, start: int, end: int, depth: int, *, with_hosts: bool, losses: LossLog | None
     ) -> Iterator[Extent]:
         """As `Layer.iter_extents`."""
         for span in self._mapping.iter_spans(start, end):
-            if span.view is None:
+            if span.missing:
+                yield self._lose(span.start, span.end, depth, losses)
+            elif span.view is None:
                 yield _extent(span.start, span.end, ExtentKind.UNALLOCATED, depth)
             else:
-                yield from self._iter_span(span, span.view, depth, with_hosts, strict)
+                yield from self._iter_span(span, span.view, depth, with_hosts, losses)
 
     def _iter_span(
-        self, span: Span, view: L2View, depth: int, with_hosts: bool, strict: bool
+        self, span: Span, view: L2View, depth: int, with_hosts: bool, losses: LossLog | None
     ) -> Iterator[Extent]:
         for run in _iter_runs(span, view, self._cluster_bytes, split_hosts=with_hosts):
             kind, start, end, host, _, _ = run
@@ -126,10 +130,16 @@ class Qcow2Layer:
                 for first, last, part, place in self._iter_subclusters(span, view, run):
                     host = place if with_hosts else None
                     yield _extent(first, last, _SUBCLUSTER_EXTENTS[part], depth, host)
-            elif strict:
-                raise self._mapping.error_at(start)
             else:
-                yield _extent(start, end, ExtentKind.DATA, depth)
+                yield self._lose(start, end, depth, losses)
+
+    def _lose(self, start: int, end: int, depth: int, losses: LossLog | None) -> Extent:
+        """A range whose entries can't be used: it counts as zeros when the loss can be noted."""
+        error = self._mapping.error_at(start)
+        if losses is None:
+            raise error
+        losses.add(lost_range(start, end, error))
+        return _extent(start, end, ExtentKind.ZERO, depth)
 
     def read(
         self,
@@ -141,6 +151,10 @@ class Qcow2Layer:
     ) -> None:
         """As `Layer.read`."""
         for span in self._mapping.iter_spans(start, end):
+            if span.missing:
+                lost_bytes = span.end - span.start
+                context.lose(span.start, lost_bytes, self._mapping.error_at(span.start))
+                continue
             if span.view is None:
                 pending.append((span.start, span.end))
                 continue
@@ -173,10 +187,7 @@ class Qcow2Layer:
                 elif part is SubclusterKind.NORMAL and part_host is not None:
                     read_plain(self._data_source, part_host, first, last - first, context, pieces)
         elif kind > ClusterKind.MIXED:
-            while start < end:
-                stop = min(end, start + self._cluster_bytes - start % self._cluster_bytes)
-                context.lose(start, stop - start, self._mapping.error_at(start))
-                start = stop
+            context.lose(start, end - start, self._mapping.error_at(start))
 
     def _iter_subclusters(
         self, span: Span, view: L2View, run: _Run

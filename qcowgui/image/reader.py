@@ -77,7 +77,7 @@ class GuestImage:
 
         Raises:
             ImageError: For a mapping that can't be used, when its place is reached. When this
-                image salvages it counts as data, and reading it notes the loss.
+                image salvages, it is noted as lost and counts as zeros.
             SourceError: When the operating system refuses a read.
         """
         end = self.size_bytes if end is None else min(end, self.size_bytes)
@@ -92,14 +92,15 @@ class GuestImage:
 
     def _iter_chain(self, start: int, end: int, *, with_hosts: bool) -> Iterator[Extent]:
         """Each layer's extents where all above it are unallocated: a stack, however deep."""
-        strict = self.losses is None
         if len(self.layers) == 1 and self.missing is None:
             yield from self.layers[0].iter_extents(
-                start, end, 0, with_hosts=with_hosts, strict=strict
+                start, end, 0, with_hosts=with_hosts, losses=self.losses
             )
             return
         sizes = [*(layer.size_bytes for layer in self.layers[1:]), 0]
-        stack = [self.layers[0].iter_extents(start, end, 0, with_hosts=with_hosts, strict=strict)]
+        stack = [
+            self.layers[0].iter_extents(start, end, 0, with_hosts=with_hosts, losses=self.losses)
+        ]
         while stack:
             extent = next(stack[-1], None)
             if extent is None:
@@ -118,7 +119,7 @@ class GuestImage:
                 deeper = extent.depth + 1
                 stack.append(
                     self.layers[deeper].iter_extents(
-                        extent.start, inside, deeper, with_hosts=with_hosts, strict=strict
+                        extent.start, inside, deeper, with_hosts=with_hosts, losses=self.losses
                     )
                 )
 

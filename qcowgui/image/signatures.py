@@ -70,7 +70,7 @@ class Identification:
 
     Attributes:
         kind: For programs.
-        title: A noun phrase: "VMDK image", "gzip archive".
+        title: A noun phrase: "VMDK image"; as `identify` gives it with its article: "a VMDK image".
         detail: What else the content tells, in whole sentences; may be empty.
         evidence: Which bytes led to it.
         hint: What the user can do next; empty for qcow2.

@@ -157,7 +157,9 @@ def summarise_mapping(
     for span in mapping.iter_spans(0, mapping.virtual_bytes):
         if token is not None:
             token.raise_if_cancelled()
-        if span.view is not None:
+        if span.missing:
+            counts[ClusterKind.MISSING] += geometry.clusters(span.end - span.start)
+        elif span.view is not None:
             counts += np.bincount(span.view.kinds, minlength=len(ClusterKind))
             sample = sample or _first_payload(span.view)
             beyond_disk = max(0, span.end - report.virtual_bytes)

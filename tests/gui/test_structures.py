@@ -111,8 +111,8 @@ def test_encryption_shows_the_luks_header(tmp_path: Path) -> None:
     table = by_key(inspect_image(image))[StructureKey.ENCRYPTION].table
     values = {row.cells[0]: row.cells[1] for row in table.rows}
     assert values["crypt_method"] == "2 (LUKS)"
-    assert values["cipher"] == "aes-256-xts-plain64"
-    assert values["UUID"] == "9f1c6f5e-53a3-4b4b-8d1d-0d6f3ad6f0c2"
+    assert values["cipher-mode"] == "xts-plain64"
+    assert values["uuid"] == "9f1c6f5e-53a3-4b4b-8d1d-0d6f3ad6f0c2"
     assert values["key slot 3"] == "active"
     assert values["key slot 1"] == "empty"
 

@@ -223,7 +223,7 @@ def test_the_way_of_a_guest_byte(tmp_path: Path, capsys: Capture) -> None:
     found = dump(capsys, path, "entry", "0x1234")
     assert place(found) == ("stored", 0x51234)
     fields = {row["field"]: row for row in found["l1-entry"]}
-    assert fields["l2_table_offset"]["text"] == "0x4_0000"
+    assert fields["l2_table_offset"]["text"] == "0x4_0000 (262,144)"
     assert fields["copied"]["value"] == 1
     assert place(dump(capsys, path, "entry", "64k"))[0].startswith("not allocated")
     assert place(dump(capsys, path, "entry", "128k")) == ("reads as zeros", None)

@@ -75,10 +75,10 @@ def test_sections_of_a_rich_image(tmp_path: Path, capsys: Capture) -> None:
     assert value(text, "leads to") == f"{tmp_path / 'base.raw'} (nothing is there)"
     assert "  1   first   2026-11-30 12:00:00     3 KiB  0:00:00.000      4 MiB\n" in text
     assert "  2   second  2026-11-30 12:00:00      none  0:00:00.000      4 MiB\n" in text
-    assert "  dirty        64 KiB  no         saved\n" in text
-    assert "  fine          512 B  yes        saved\n" in text
+    assert "  dirty        64 KiB  disabled   dirty tracking\n" in text
+    assert "  fine          512 B  recording  dirty tracking\n" in text
     assert "unknown 0x12345678" in text
-    assert "[extension-unknown, header extension at " in text
+    assert "[extension-unknown · header extension · host " in text
 
 
 def test_nothing_found_says_what_was_not_looked_at(tmp_path: Path, capsys: Capture) -> None:
@@ -154,7 +154,7 @@ def test_an_unknown_version_claims_no_compat(version: int, tmp_path: Path, capsy
     info = json_info(capsys, path)
     assert "compat" not in info["format-specific"]["data"]
     assert info["qcowgui"]["version"] == version
-    assert value(text_info(capsys, path), "format") == f"qcow2, version {version} (unknown)"
+    assert value(text_info(capsys, path), "format") == f"qcow2, version {version:,} (unknown)"
 
 
 def test_version_1_is_the_format_before(tmp_path: Path, capsys: Capture) -> None:
@@ -197,7 +197,7 @@ def test_luks(tmp_path: Path, capsys: Capture) -> None:
     path = builder.build().write_to(tmp_path / "image.qcow2")
     text = text_info(capsys, path)
     assert value(text, "cipher") == "aes-256-cbc-essiv:sha256"
-    assert value(text, "key slots in use") == "2 of 8 (number 0, 3)"
+    assert value(text, "active key slots") == "2 of 8 (number 0, 3)"
     encrypt = json_info(capsys, path)["format-specific"]["data"]["encrypt"]
     assert encrypt["cipher-mode"] == "cbc"
     assert (encrypt["ivgen-alg"], encrypt["ivgen-hash-alg"]) == ("essiv", "sha256")
@@ -210,7 +210,7 @@ def test_bitmaps_that_may_be_stale_are_for_people_only(tmp_path: Path, capsys: C
     builder.bitmap("left open", flags=1)
     image = builder.build()
     path = image.write_to(tmp_path / "image.qcow2")
-    assert "left open       64 KiB  no         inconsistent: was not saved cleanly" in text_info(
+    assert "left open       64 KiB  not saved cleanly, disabled  dirty tracking" in text_info(
         capsys, path
     )
     bitmaps = json_info(capsys, path)["format-specific"]["data"]["bitmaps"]

@@ -90,8 +90,20 @@ def test_a_backing_format_that_was_guessed(tmp_path: Path) -> None:
     base.write_bytes(pattern(4 * KIB))
     source = b0(backing_file="base.img").write_to(tmp_path / "source.qcow2")
     [found] = warnings(source)
-    assert found.startswith(f"The format of the backing file {base} is not recorded;")
+    assert found.startswith(f"The recorded format of the backing file {base} is missing or not one")
     assert found.endswith("it was read as raw, as its content shows.")
+
+
+def test_zstd_clusters_from_before_their_release(tmp_path: Path) -> None:
+    builder = ImageBuilder(cluster_bits=12, size=MIB, compression_type=1)
+    builder.write_compressed(3, pattern(4 * KIB)[: 2 * KIB] * 2, length_prefix="big")
+    source = builder.build().write_to(tmp_path / "old.qcow2")
+    options = ConvertOptions(source, Path("target"))
+    with open_image(source) as image:
+        assert list(source_warnings(options, image)) == []
+        image.read(0, image.size_bytes)
+        [found] = source_warnings(options, image)
+    assert "the layout from before QEMU 5.1 was released" in found
 
 
 def test_what_can_not_be_named_is_counted(tmp_path: Path) -> None:

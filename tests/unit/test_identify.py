@@ -136,6 +136,26 @@ def test_a_packed_download_is_named(data: bytes, kind: FileKind, word: str) -> N
 
 
 @pytest.mark.parametrize(
+    ("data", "title"),
+    [
+        (b"\x1f\x8b\x08" + bytes(20), "a gzip archive"),
+        (b"\xfd7zXZ\0" + bytes(20), "an xz archive"),
+        (b"PK\x05\x06" + bytes(18), "an empty zip archive"),
+        (b"<?xml version='1.0'?><a/>", "an XML document"),
+        (b"<html>", "a web page (HTML)"),
+        (b"", "an empty file"),
+        (bytes(100), "a file of zeros"),
+        (b"x", "unknown content"),
+        (QCOW2_HEAD, "a qcow2 image, version 3"),
+        (put(512, (0, b"disk.OVF"), (257, b"ustar")), "an OVA package"),
+        (b"COWD" + bytes(600), "a VMDK image (ESX copy-on-write, COWD)"),
+    ],
+)
+def test_titles_fit_into_a_sentence(data: bytes, title: str) -> None:
+    assert look(data).title == title
+
+
+@pytest.mark.parametrize(
     ("member", "kind"), [("vm.ovf", FileKind.OVA), ("disk.qcow2", FileKind.TAR)]
 )
 def test_tar_and_ova(member: str, kind: FileKind) -> None:
@@ -151,7 +171,7 @@ def test_a_raw_disk_named_qcow2() -> None:
     """BL-O33: detected format, the expected one, and why."""
     found = look(mbr(), "win.qcow2")
     assert found.kind is FileKind.RAW
-    assert found.title == "raw disk with an MBR partition table"
+    assert found.title == "a raw disk with an MBR partition table"
     assert found.detail == "It has 1 partition."
     assert "promises a qcow2 image" in found.expected_by_name
     assert "55 aa at offset 0x1fe" in found.expected_by_name
@@ -181,7 +201,7 @@ def test_qcow_version_1(tmp_path: Path) -> None:
     """BL-O35: the old format is named, with its size and a way out."""
     found = look(qemu_image(tmp_path, "qcow"), "x.qcow2")
     assert found.kind is FileKind.QCOW1
-    assert found.title == "old qcow version 1 image"
+    assert found.title == "an old qcow version 1 image"
     assert found.guest_bytes == 4 * MIB
     assert "qemu-img convert -f qcow " in found.hint
     assert found.expected_by_name
@@ -190,13 +210,13 @@ def test_qcow_version_1(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("qemu_format", "options", "kind", "title"),
     [
-        ("qed", "", FileKind.QED, "QED image"),
-        ("vdi", "", FileKind.VDI, "VDI image (dynamic)"),
-        ("vdi", "static=on", FileKind.VDI, "VDI image (fixed)"),
-        ("vmdk", "", FileKind.VMDK, "VMDK image (sparse)"),
-        ("vmdk", "subformat=streamOptimized", FileKind.VMDK, "VMDK image (stream-optimized)"),
-        ("vpc", "force_size=on", FileKind.VHD, "VHD image (dynamic)"),
-        ("vpc", "subformat=fixed,force_size=on", FileKind.VHD, "VHD image (fixed)"),
+        ("qed", "", FileKind.QED, "a QED image"),
+        ("vdi", "", FileKind.VDI, "a VDI image (dynamic)"),
+        ("vdi", "static=on", FileKind.VDI, "a VDI image (fixed)"),
+        ("vmdk", "", FileKind.VMDK, "a VMDK image (sparse)"),
+        ("vmdk", "subformat=streamOptimized", FileKind.VMDK, "a VMDK image (stream-optimized)"),
+        ("vpc", "force_size=on", FileKind.VHD, "a VHD image (dynamic)"),
+        ("vpc", "subformat=fixed,force_size=on", FileKind.VHD, "a VHD image (fixed)"),
     ],
 )
 def test_images_of_other_programs(
@@ -260,9 +280,9 @@ def test_vmdk_that_promises_a_footer(stream_vmdk: bytes) -> None:
 
 def test_vmdk_descriptor(tmp_path: Path) -> None:
     text = b"# Disk DescriptorFile\nversion=1\n"
-    assert look(text, "x.vmdk").title == "VMDK descriptor"
+    assert look(text, "x.vmdk").title == "a VMDK descriptor"
     data = qemu_image(tmp_path, "vmdk", "subformat=monolithicFlat")
-    assert look(data).title == "VMDK descriptor"
+    assert look(data).title == "a VMDK descriptor"
 
 
 def test_vmdk_cowd() -> None:
@@ -293,7 +313,7 @@ def test_fixed_vhd(footer_bytes: int) -> None:
     disk = mbr() + bytes(6 * MIB)
     found = look(disk + vhd_footer(8 * MIB, length=footer_bytes), "disk.img")
     assert found.kind is FileKind.VHD
-    assert found.title == "VHD image (fixed)"
+    assert found.title == "a VHD image (fixed)"
     assert found.guest_bytes == 8 * MIB
     assert f"footer of {footer_bytes} bytes" in found.detail
     assert "checksum" not in found.detail
@@ -311,7 +331,7 @@ def test_fixed_vhd_that_disagrees_with_its_footer() -> None:
 
 def test_dynamic_vhd_without_its_first_sector() -> None:
     found = look(bytes(MIB) + vhd_footer(8 * MIB, disk_type=3))
-    assert found.title == "VHD image (dynamic)"
+    assert found.title == "a VHD image (dynamic)"
     assert "missing or damaged" in found.detail
 
 
@@ -322,10 +342,10 @@ def test_a_cookie_alone_makes_no_vhd() -> None:
 @pytest.mark.parametrize(
     ("data", "title"),
     [
-        (put(0x10000, (0x8001, b"CD001")), "ISO 9660 image"),
-        (put(0x10000, (0x8001, b"CD001"), (0x9801, b"NSR02")), "ISO 9660 image with UDF"),
-        (put(0x10000, (0x8001, b"BEA01"), (0x8801, b"NSR03")), "UDF image"),
-        (mbr()[:0x8001] + b"CD001" + bytes(512), "ISO 9660 image"),
+        (put(0x10000, (0x8001, b"CD001")), "an ISO 9660 image"),
+        (put(0x10000, (0x8001, b"CD001"), (0x9801, b"NSR02")), "an ISO 9660 image with UDF"),
+        (put(0x10000, (0x8001, b"BEA01"), (0x8801, b"NSR03")), "a UDF image"),
+        (mbr()[:0x8001] + b"CD001" + bytes(512), "an ISO 9660 image"),
     ],
 )
 def test_optical_discs(data: bytes, title: str) -> None:
@@ -388,7 +408,7 @@ def test_one_byte_at_either_end_makes_it_no_file_of_zeros(position: int) -> None
 @pytest.mark.parametrize("version", [1, 2])
 def test_luks_volume(version: int) -> None:
     found = look(b"LUKS\xba\xbe" + struct.pack(">H", version) + bytes(600))
-    assert (found.kind, found.title) == (FileKind.LUKS, f"LUKS volume, version {version}")
+    assert (found.kind, found.title) == (FileKind.LUKS, f"a LUKS volume, version {version}")
 
 
 def test_a_fixed_vhd_with_an_encrypted_disk_is_a_vhd() -> None:
@@ -423,7 +443,7 @@ def test_raw_disks(data: bytes, word: str) -> None:
 def test_a_real_ext4_file_system(tmp_path: Path) -> None:
     path = tmp_path / "ext4"
     subprocess.run(["mke2fs", "-q", "-t", "ext4", str(path), "1M"], check=True)
-    assert look(path.read_bytes()).title == "raw image: ext2/3/4 file system"
+    assert look(path.read_bytes()).title == "a raw image: ext2/3/4 file system"
 
 
 @pytest.mark.parametrize(

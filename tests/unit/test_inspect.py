@@ -334,7 +334,7 @@ def test_from_a_path(tmp_path: Path) -> None:
 def test_something_else(tmp_path: Path) -> None:
     path = tmp_path / "x.qcow2"
     path.write_bytes(b"KDMV" + bytes(2000))
-    with pytest.raises(NotQcow2Error, match="not a qcow2 image: this is VMDK") as caught:
+    with pytest.raises(NotQcow2Error, match="not a qcow2 image: this is a VMDK") as caught:
         inspect(path)
     assert (caught.value.detected, caught.value.path) == ("vmdk", str(path))
     assert "promises a qcow2 image" in caught.value.message

@@ -17,6 +17,7 @@ from qcowgui.image.layer import (
     Piece,
     RawLayer,
     ReadContext,
+    lost_range,
     read_plain,
 )
 from qcowgui.image.source import BytesSource, FileSource
@@ -59,14 +60,14 @@ def test_raw_extents_follow_the_holes(sparse: Path) -> None:
     with FileSource(sparse) as source:
         layer = RawLayer(source)
         assert (layer.name, layer.size_bytes) == (str(sparse), 2 * MIB + 512)
-        found = list(layer.iter_extents(0, layer.size_bytes, 3, with_hosts=True, strict=True))
+        found = list(layer.iter_extents(0, layer.size_bytes, 3, with_hosts=True, losses=None))
         assert found == [
             Extent(0, 512 * KIB, ExtentKind.DATA, 3, 0),
             Extent(512 * KIB, MIB, ExtentKind.ZERO, 3, 512 * KIB),
             Extent(3 * 512 * KIB, 512 * KIB + 100, ExtentKind.DATA, 3, 3 * 512 * KIB),
             Extent(2 * MIB + 100, 412, ExtentKind.ZERO, 3, 2 * MIB + 100),
         ]
-        (part,) = layer.iter_extents(600 * KIB, MIB, 0, with_hosts=False, strict=True)
+        (part,) = layer.iter_extents(600 * KIB, MIB, 0, with_hosts=False, losses=None)
         assert part == Extent(600 * KIB, 424 * KIB, ExtentKind.ZERO, 0, None)
 
 
@@ -139,6 +140,18 @@ def test_losses_come_in_guest_order_joined_and_once() -> None:
     ):
         log.add(LostRange(start, length, reason))
     assert log.ranges() == [LostRange(0, 350, "a"), LostRange(350, 10, "b")]
+
+
+def test_losses_of_one_cause_are_one_range_and_contained_ones_are_not_repeated() -> None:
+    log = LossLog()
+    log.add(lost_range(0, 100, TruncatedError("at 0")))
+    log.add(lost_range(100, 300, TruncatedError("at 100")))
+    log.add(lost_range(150, 200, CorruptError("inside")))
+    log.add(lost_range(300, 310, CorruptError("at 300")))
+    assert log.ranges() == [
+        LostRange(0, 300, "at 0", "TruncatedError"),
+        LostRange(300, 10, "at 300", "CorruptError"),
+    ]
 
 
 def test_a_strict_context_raises_the_loss() -> None:

@@ -78,6 +78,13 @@ class DataTable(QTableView):
         self.selectRow(model_row)
         self.scrollTo(self._model.index(model_row, 0))
 
+    def needed_height(self) -> int:
+        """The height in pixels at which every row is visible, a bar to scroll sideways included."""
+        rows = self._model.rowCount() * self.verticalHeader().defaultSectionSize()
+        bar = self.horizontalScrollBar().sizeHint().height()
+        header = self.horizontalHeader().sizeHint().height()
+        return header + rows + bar + 2 * self.frameWidth()
+
     def copy_cells(self) -> None:
         """Copy the selected cells, each row of them a line."""
         rows: dict[int, dict[int, str]] = {}

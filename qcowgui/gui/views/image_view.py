@@ -18,12 +18,13 @@ from PySide6.QtWidgets import (
 )
 
 from qcowgui.errors import NotQcow2Error, QcowError
-from qcowgui.gui.formatters import Tone, findings_table
+from qcowgui.gui.formatters import Tone
 from qcowgui.gui.session import Inspected, Session, SessionState
 from qcowgui.gui.structures import Selection, Structure, StructureKey
 from qcowgui.gui.theme import SPACING, Theme, scaled_font
 from qcowgui.gui.views.banner import Banner
 from qcowgui.gui.views.data_table import DataTable
+from qcowgui.gui.views.findings import FindingsPane, FindingsSplitter
 from qcowgui.gui.views.summary import SummaryStrip
 from qcowgui.image.inspect import ImageReport
 from qcowgui.image.signatures import FileKind
@@ -80,49 +81,6 @@ class StructureList(QTreeWidget):
             self.chosen.emit(item.data(0, _KEY_ROLE))
 
 
-class FindingsPane(QWidget):
-    """The findings; what was looked at, when there are none.
-
-    Signals:
-        chosen: A finding was double-clicked, or Enter pressed on it: its index in the report.
-    """
-
-    chosen = Signal(int)
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.title = QLabel()
-        self.title.setFont(scaled_font(1.0, bold=True))
-        self.table = DataTable(theme)
-        self.table.setAccessibleName(self.tr("Findings"))
-        self.table.row_activated.connect(self.chosen)
-        self._nothing = QLabel(
-            self.tr(
-                "Nothing to report from opening the image. The header, its extensions and the"
-                " tables it names directly were looked at; the mapping tables, the refcounts and"
-                " guest data were not."
-            )
-        )
-        self._nothing.setWordWrap(True)
-        self._nothing.setProperty("muted", True)
-        self._nothing.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self.table)
-        self._stack.addWidget(self._nothing)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(SPACING - 2)
-        layout.addWidget(self.title)
-        layout.addWidget(self._stack, 1)
-
-    def show_report(self, report: ImageReport) -> None:
-        """Show the findings of `report`."""
-        count = len(report.findings)
-        self.title.setText(self.tr("Findings  {count}").format(count=f"{count:,}"))
-        self.table.set_table(findings_table(report.findings))
-        self._stack.setCurrentWidget(self.table if count else self._nothing)
-
-
 class ImageView(QWidget):
     """The tab of one Session; it follows the session's state and selection.
 
@@ -160,6 +118,7 @@ class ImageView(QWidget):
         self.table.row_selected.connect(self._row_selected)
         self.findings.chosen.connect(self._finding_chosen)
         session.changed.connect(self._show_state)
+        session.mapping_changed.connect(self._show_mapping)
         session.selection_changed.connect(self._show_selection)
         self._show_state()
 
@@ -202,20 +161,14 @@ class ImageView(QWidget):
         upper.addWidget(centre)
         upper.setStretchFactor(1, 1)
         upper.setSizes([_LIST_WIDTH, 900])
-        split = QSplitter(Qt.Orientation.Vertical)
-        split.addWidget(upper)
-        split.addWidget(self.findings)
-        split.setStretchFactor(0, 3)
-        split.setStretchFactor(1, 1)
-        split.setSizes([480, 170])
-        for splitter in (upper, split):
-            splitter.setChildrenCollapsible(False)
+        upper.setChildrenCollapsible(False)
+        self._split = FindingsSplitter(upper, self.findings)
         content = QWidget()
         layout = QVBoxLayout(content)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(SPACING)
         layout.addWidget(self.summary)
-        layout.addWidget(split, 1)
+        layout.addWidget(self._split, 1)
         return content
 
     def _show_state(self) -> None:
@@ -234,11 +187,16 @@ class ImageView(QWidget):
         report = inspected.report
         self._shown = None
         self._pages.setCurrentWidget(self._content)
-        self.summary.show_report(report)
-        self.findings.show_report(report)
+        self._show_mapping()
         self.structures.show_structures(inspected.structures, self.session.selection.structure)
         self._show_selection()
         self._show_refusals(report)
+
+    def _show_mapping(self) -> None:
+        """Show what reading the mapping tables adds to."""
+        self.summary.show_session(self.session)
+        self.findings.show_findings(self.session.findings, self.session.looked_at())
+        self._split.fit()
 
     def _show_refusals(self, report: ImageReport) -> None:
         refusals = report.refusals
@@ -305,9 +263,7 @@ class ImageView(QWidget):
             self.session.select(Selection(self._shown, row))
 
     def _finding_chosen(self, index: int) -> None:
-        if self.session.inspected is None:
-            return
-        finding = self.session.inspected.report.findings[index]
+        finding = self.session.findings[index]
         if self.session.select_finding(finding):
             self.table.setFocus(Qt.FocusReason.OtherFocusReason)
         else:

@@ -8,33 +8,74 @@ from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
+from qcowgui.format import describe
 from qcowgui.format.geometry import cluster_bits_valid
-from qcowgui.gui.formatters import NOTHING, Tone, findings_summary, size_text
+from qcowgui.gui.formatters import NOTHING, Tone, findings_summary
+from qcowgui.gui.session import MappingState, Session
 from qcowgui.gui.theme import SPACING, Theme, scaled_font
 from qcowgui.image.inspect import ImageReport
-from qcowgui.units import format_size
+from qcowgui.image.summary import MappingSummary
+from qcowgui.units import format_count, format_size
 
 translate = QCoreApplication.translate
 
 
-def summary_items(report: ImageReport) -> Iterator[tuple[str, str, str]]:
-    """Title, value and detail of each item of the strip."""
-    header = report.header
+Item = tuple[str, str, str]
+"""Title, value, and detail for the tooltip."""
+
+
+def summary_items(session: Session) -> Iterator[Item]:
+    """The items of the strip, for a session that is READY."""
+    if session.inspected is None:
+        return
+    sizes, facts = _size_items(session.inspected.report), _fact_items(session.inspected.report)
+    yield from sizes
+    if session.mapping is not None:
+        yield from _mapping_items(session.mapping)
+    else:
+        value = "…" if session.mapping_state is MappingState.READING else NOTHING
+        yield translate("summary", "Allocated"), value, session.looked_at()
+        yield translate("summary", "Compressed"), value, session.looked_at()
+    yield from facts
+
+
+def _mapping_items(mapping: MappingSummary) -> Iterator[Item]:
+    stored, total = mapping.stored_clusters, mapping.total_clusters
+    compressed = mapping.compressed_clusters
+    detail = translate("summary", "{stored} of {total} of the virtual disk are stored").format(
+        stored=f"{stored:,}", total=format_count(total, "cluster")
+    )
+    if mapping.zero_clusters:
+        detail += "\n" + translate("summary", "{clusters} that read as zeros").format(
+            clusters=format_count(mapping.zero_clusters, "cluster")
+        )
+    yield translate("summary", "Allocated"), describe.share_text(stored, total), detail
+    detail = translate("summary", "{compressed} of {stored} that are stored").format(
+        compressed=f"{compressed:,}", stored=format_count(stored, "cluster")
+    )
+    yield translate("summary", "Compressed"), describe.share_text(compressed, stored), detail
+
+
+def _size_items(report: ImageReport) -> Iterator[Item]:
     yield (
         translate("summary", "Virtual size"),
         format_size(report.virtual_bytes),
-        size_text(report.virtual_bytes),
+        describe.size_text(report.virtual_bytes),
     )
     on_disk = ""
     if report.disk_bytes is not None:
         on_disk = "\n" + translate("summary", "on disk: {size}").format(
-            size=size_text(report.disk_bytes)
+            size=describe.size_text(report.disk_bytes)
         )
     yield (
         translate("summary", "File size"),
         format_size(report.file_bytes),
-        size_text(report.file_bytes) + on_disk,
+        describe.size_text(report.file_bytes) + on_disk,
     )
+
+
+def _fact_items(report: ImageReport) -> Iterator[Item]:
+    header = report.header
     if cluster_bits_valid(header.cluster_bits):
         yield translate("summary", "Clusters"), format_size(1 << header.cluster_bits), ""
     yield (
@@ -42,7 +83,7 @@ def summary_items(report: ImageReport) -> Iterator[tuple[str, str, str]]:
         header.compression_name,
         translate("summary", "the type of compressed clusters, if there are any"),
     )
-    yield translate("summary", "Version"), f"{header.version} (compat {header.compat})", ""
+    yield translate("summary", "Version"), describe.version_text(header.version), ""
     if header.nb_snapshots:
         yield translate("summary", "Snapshots"), f"{header.nb_snapshots:,}", ""
     if report.bitmaps:
@@ -83,7 +124,7 @@ class SummaryStrip(QWidget):
         self._theme = theme
         self._tone = Tone.NORMAL
         self._items = QHBoxLayout()
-        self._items.setSpacing(SPACING * 3)
+        self._items.setSpacing(SPACING * 2 + 4)
         self.badge = QLabel()
         self.badge.setFont(scaled_font(1.0, bold=True))
         self.badge.setObjectName("badge")
@@ -94,23 +135,20 @@ class SummaryStrip(QWidget):
         layout.addWidget(self.badge, 0, Qt.AlignmentFlag.AlignVCenter)
         theme.changed.connect(self._paint)
 
-    def show_report(self, report: ImageReport) -> None:
+    def show_session(self, session: Session) -> None:
         """Show what is known of an image."""
         while self._items.count():
             item = self._items.takeAt(0)
             widget = item.widget() if item is not None else None
             if widget is not None:
+                widget.hide()  # it goes when the event loop runs again
                 widget.deleteLater()
-        for title, value, detail in summary_items(report):
+        for title, value, detail in summary_items(session):
             self._items.addWidget(_item(title, value, detail))
-        text, self._tone = findings_summary(report.findings)
+        settled = session.mapping_state is not MappingState.READING
+        text, self._tone = findings_summary(session.findings, settled=settled)
         self.badge.setText(text)
-        self.badge.setToolTip(
-            self.tr(
-                "The header, its extensions and the tables it names directly were looked at;\n"
-                "the mapping tables, the refcounts and guest data were not."
-            )
-        )
+        self.badge.setToolTip(session.looked_at())
         self._paint()
 
     def _paint(self) -> None:
@@ -123,13 +161,17 @@ class SummaryStrip(QWidget):
 
 def _item(title: str, value: str, detail: str) -> QWidget:
     item = QWidget()
-    title_label = QLabel(title)
+    title_label = ElidedLabel(title)
+    title_label.setToolTip(title)
     title_label.setProperty("muted", True)
     title_label.setFont(scaled_font(0.9))
     value_label = ElidedLabel(value)
     value_label.setFont(scaled_font(1.0, bold=True))
     value_label.setToolTip(detail)
     item.setAccessibleName(f"{title}: {value}")
+    for label in (title_label, value_label):
+        # The wider one decides; Maximum would let the narrower one do so.
+        label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
     layout = QVBoxLayout(item)
     layout.setContentsMargins(0, 0, 0, 0)
     layout.setSpacing(1)
