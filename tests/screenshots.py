@@ -1,21 +1,29 @@
 """Pictures of every view, light and dark, drawn without a display.
 
-    python -m tests.screenshots FOLDER
+    python -m tests.screenshots FOLDER [NAME…]
 
-They are for the eye of whoever changes a view, and for the README.
+They are for the eye of whoever changes a view, and for the README. Those that are kept:
+
+    python -m tests.screenshots resources/screenshots window-light window-dark convert-dark \
+        damaged-light
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import subprocess
 import sys
+import sysconfig
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+import numpy as np
 from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QWidget
 
 from qcowgui.convert.options import ConvertOptions
@@ -31,6 +39,7 @@ from tests.support.builder import ImageBuilder
 from tests.support.damages import DAMAGES
 
 SIZE = QSize(1280, 800)
+_COLOURS = 256
 
 
 class Studio:
@@ -68,7 +77,8 @@ class Studio:
     def views(self) -> Iterator[tuple[str, QWidget]]:
         """Each view with its name; it may be closed after the next one was asked for."""
         yield "start", self.window()
-        yield "image", self.window("windows-server.qcow2")
+        yield "window", self.window("web-server.qcow2")
+        yield "rich", self.window("windows-server.qcow2")
         yield from self._structures()
         yield "damaged", self.window("damaged.qcow2")
         yield "not-qcow2", self.window("disk.vmdk")
@@ -85,6 +95,7 @@ class Studio:
             yield key.value, window
 
     def _dialogs(self) -> Iterator[tuple[str, QWidget]]:
+        yield "convert", self._convert()
         window = self.window("windows-server.qcow2")
         dialog = window.convert_dialog()
         yield "convert-raw", self.show(dialog)
@@ -99,6 +110,15 @@ class Studio:
         yield "allow", self.show(AllowBox(references, window))
         yield "keyboard", self.show(KeyboardDialog(window.actions_.all(), self.theme, window))
         yield "about", self.show(AboutDialog(self.app.windowIcon(), window))
+
+    def _convert(self) -> QWidget:
+        window = self.window("web-server.qcow2")
+        dialog = window.convert_dialog()
+        dialog.fields.choose("qcow2", "zstd")
+        dialog.source.setText("web-server.qcow2")
+        dialog.target.setText("web-server-zstd.qcow2")
+        dialog.fields.more_button.setChecked(True)
+        return self.show(dialog)
 
     def _conversions(self) -> MainWindow:
         window = self.window("data.qcow2")
@@ -118,8 +138,26 @@ class Studio:
         return window
 
 
+def make_real_image(path: Path) -> None:
+    """An image as QEMU writes it: a file system, packed, then frozen and written to."""
+    disk = path.with_suffix(".ext4")
+    files = Path(sysconfig.get_path("stdlib")) / "lib-dynload"
+    commands = (
+        ["mke2fs", "-q", "-F", "-t", "ext4", "-d", f"{files}", f"{disk}", "48M"],
+        ["qemu-img", "convert", "-c", "-O", "qcow2", f"{disk}", f"{path}"],
+        ["qemu-img", "snapshot", "-c", "before-upgrade", f"{path}"],
+        ["qemu-img", "bitmap", "--add", "--enable", f"{path}", "backup-0"],
+        ["qemu-io", "-f", "qcow2", "-c", "write -q -P 7 8M 3M", f"{path}"],
+        ["qemu-img", "snapshot", "-c", "after-upgrade", f"{path}"],
+    )
+    for command in commands:
+        subprocess.run(command, check=True)
+    disk.unlink()
+
+
 def make_images(folder: Path) -> None:
     """The images that the views show."""
+    make_real_image(folder / "web-server.qcow2")
     image = rich()
     image.write_to(folder / "windows-server.qcow2")
     DAMAGES["feature_incompatible_40"].apply(
@@ -131,24 +169,57 @@ def make_images(folder: Path) -> None:
     (folder / "disk.vmdk").write_bytes(b"KDMV" + (1).to_bytes(4, "little") + bytes(1 << 16))
 
 
-def main(folder: Path) -> None:
-    """Take every picture."""
+def palette(image: QImage) -> list[int]:
+    """The 256 colours that tell most of an RGB32 picture.
+
+    The most frequent one, then again and again the one whose pixels are furthest from all chosen:
+    the few pixels of a red word count for more than the many shades of grey around black letters.
+    """
+    pixels = np.frombuffer(image.constBits(), dtype=np.uint32)
+    colours, counts = np.unique(pixels, return_counts=True)
+    channels = (colours[:, None] >> np.array([16, 8, 0], dtype=np.uint32) & 0xFF).astype(np.float64)
+    chosen = [int(np.argmax(counts))]
+    distances = np.full(len(colours), np.inf)
+    while len(chosen) < min(_COLOURS, len(colours)):
+        difference = channels - channels[chosen[-1]]
+        distances = np.minimum(distances, (difference**2).sum(axis=1))
+        chosen.append(int(np.argmax(distances * np.sqrt(counts))))
+    return [int(colour) for colour in colours[chosen]]
+
+
+def save(widget: QWidget, path: Path) -> None:
+    """Write a picture in 256 colours, which look like all and make a third of the file."""
+    image = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+    flags = Qt.ImageConversionFlag.ThresholdDither | Qt.ImageConversionFlag.AvoidDither
+    indexed = image.convertToFormat(QImage.Format.Format_Indexed8, palette(image), flags)
+    if not indexed.save(str(path), quality=0):  # of a PNG, 0 is the smallest, not the worst
+        raise OSError(f"{path} can't be written")
+
+
+def main(folder: Path, names: Collection[str]) -> None:
+    """Take every picture, or those called `names`."""
     folder.mkdir(parents=True, exist_ok=True)
+    folder = folder.absolute()
     app = Application(["qcowgui"])
     describe_application(app)
-    with tempfile.TemporaryDirectory() as images:
+    left = set(names)
+    with tempfile.TemporaryDirectory() as images, contextlib.chdir(images):
         make_images(Path(images))
-        for dark in (False, True):
+        for tone, dark in (("light", False), ("dark", True)):
             studio = Studio(app, Path(images), dark)
-            for name, widget in studio.views():
-                path = folder / f"{name}-{'dark' if dark else 'light'}.png"
-                widget.grab().save(str(path))
-                print(path)
+            for view, widget in studio.views():
+                name = f"{view}-{tone}"
+                if not names or name in names:
+                    left.discard(name)
+                    save(widget, folder / f"{name}.png")
+                    print(folder / f"{name}.png")
             app.closeAllWindows()
             app.processEvents()
+    if left:
+        sys.exit(f"no such picture: {', '.join(sorted(left))}")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: python -m tests.screenshots FOLDER")
-    main(Path(sys.argv[1]))
+    if len(sys.argv) < 2:
+        sys.exit("usage: python -m tests.screenshots FOLDER [NAME…]")
+    main(Path(sys.argv[1]), sys.argv[2:])

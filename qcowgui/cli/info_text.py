@@ -11,8 +11,6 @@ from qcowgui.cli.layers import (
     Inspected,
     Qcow2File,
     RawFile,
-    backing_reference,
-    data_file_reference,
     probe_backing,
 )
 from qcowgui.cli.output import (
@@ -31,7 +29,7 @@ from qcowgui.format.features import Feature
 from qcowgui.format.finding import Severity
 from qcowgui.format.snapshots import Snapshot
 from qcowgui.image.inspect import ImageReport
-from qcowgui.image.references import Gate, Reference
+from qcowgui.image.references import Gate, Reference, backing_reference, data_file_reference
 from qcowgui.image.summary import MappingSummary
 from qcowgui.units import format_count, format_offset
 

@@ -6,10 +6,8 @@ and imports no codec.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from qcowgui.cli.parameters import FORMATS
@@ -18,7 +16,7 @@ from qcowgui.format import limits
 from qcowgui.format.finding import Finding
 from qcowgui.image.identify import identify
 from qcowgui.image.inspect import ImageReport, inspect_source
-from qcowgui.image.references import Gate, Reference, open_reference, resolve_reference
+from qcowgui.image.references import Gate, backing_reference, open_reference
 from qcowgui.image.signatures import FileKind, Identification
 from qcowgui.image.source import FileSource, Identity
 from qcowgui.image.summary import MappingSummary, l2_table_bytes, summarise_mapping
@@ -121,22 +119,6 @@ def _raw_file(source: FileSource) -> RawFile:
     return RawFile(source.name, source.size_bytes, source.disk_bytes, found)
 
 
-def backing_reference(report: ImageReport) -> Reference | None:
-    """Where the image's backing file should be, or None when it has none. Opens nothing."""
-    if not report.backing_name_raw:
-        return None
-    name = os.fsdecode(report.backing_name_raw)
-    return resolve_reference("backing file", name, _path_of(report))
-
-
-def data_file_reference(report: ImageReport) -> Reference | None:
-    """Where the image's external data file should be, or None. Opens nothing."""
-    if not report.data_file_name_raw or not report.header.has_data_file:
-        return None
-    name = os.fsdecode(report.data_file_name_raw)
-    return resolve_reference("data file", name, _path_of(report))
-
-
 def iter_chain(
     path: str, image_format: str | None, gate: Gate, *, count: bool = False
 ) -> Iterator[Inspected]:
@@ -150,6 +132,7 @@ def iter_chain(
     """
     seen: dict[Identity | None, str] = {}
     source = FileSource(path)
+    guessed = False
     while True:
         with source:
             identity = source.identity
@@ -169,11 +152,12 @@ def iter_chain(
         yield inspected
         if isinstance(inspected, RawFile):
             return
-        reference = backing_reference(inspected.report)
+        reference = backing_reference(inspected.report, trusted=not guessed)
         if reference is None:
             return
         recorded = inspected.report.backing_format
         image_format = recorded if recorded in FORMATS else None
+        guessed = image_format is None
         source = open_reference(reference, gate)
 
 
@@ -184,7 +168,3 @@ def probe_backing(report: ImageReport, gate: Gate) -> str | None:
         return None
     with open_reference(reference, gate) as source:
         return identify(source).title
-
-
-def _path_of(report: ImageReport) -> Path:
-    return Path(report.name)

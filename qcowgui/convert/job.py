@@ -166,6 +166,8 @@ class ConvertJob:
                 self._convert(source, base, output, executor, tick)
                 if options.verify:
                     self._verify(source, output.path, executor, tick)
+                # A copy of something that changed underneath may never have been its content.
+                source.require_unchanged()
                 self.token.raise_if_cancelled()
                 self._stage = self._stage._replace(phase=Phase.FINISHING)
                 status = output.commit()
@@ -344,6 +346,7 @@ class ConvertJob:
                 hint=hint,
             ) from error
         if found is not None:
+            source.require_unchanged()  # or the source is at fault
             raise VerifyError(
                 f"The result differs from the source at guest offset {format_offset(found)}",
                 guest_offset=found,

@@ -14,6 +14,7 @@ from PySide6.QtCore import QRunnable, QThreadPool
 
 from qcowgui.engine.allocator import keep_freed_memory
 from qcowgui.engine.work import CancelToken, RunningWork, Worker, WorkerRun, default_threads
+from qcowgui.errors import QcowError
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -32,6 +33,35 @@ class _Runnable(QRunnable):
 
     def run(self) -> None:
         self._running.call(self._worker_index)
+
+
+def startable_threads(wanted: int) -> int:
+    """How many threads, up to `wanted`, the system lets this process start now.
+
+    QThreadPool doesn't notice that a thread could not be started (a limit on processes or on
+    memory): its worker would never run, and a run never end. Python's threads do notice.
+
+    Raises:
+        QcowError: When not a single one can be started.
+    """
+    release = threading.Event()
+    probes: list[threading.Thread] = []
+    try:
+        while len(probes) < wanted:
+            probe = threading.Thread(target=release.wait)
+            probe.start()
+            probes.append(probe)
+    except (RuntimeError, MemoryError) as error:
+        if not probes:
+            raise QcowError(
+                f"The system lets this process start no thread: {error}",
+                hint="a limit on processes or memory is reached",
+            ) from error
+    finally:
+        release.set()
+        for probe in probes:
+            probe.join()
+    return len(probes)
 
 
 class QPoolExecutor:
@@ -67,11 +97,18 @@ class QPoolExecutor:
         return self._threads
 
     def start(self, worker: Worker, token: CancelToken) -> RunningWork:
-        """Start `worker(worker_index)` once per thread and return at once. See Executor."""
-        running = WorkerRun(worker, token, self._threads)
+        """Start `worker(worker_index)` once per thread and return at once. See Executor.
+
+        Where the system allows fewer threads, fewer workers run.
+
+        Raises:
+            QcowError: When it allows none.
+        """
+        threads = startable_threads(self._threads)
+        running = WorkerRun(worker, token, threads)
         with self._lock:
             self._release_finished()
-            for worker_index in range(self._threads):
+            for worker_index in range(threads):
                 runnable = _Runnable(running, worker_index)
                 self._runnables.append(runnable)
                 self._pool.start(runnable)

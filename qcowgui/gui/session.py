@@ -26,9 +26,8 @@ from qcowgui.gui.structures import (
     image_structures,
     locate,
 )
-from qcowgui.image.chain import backing_reference
 from qcowgui.image.inspect import ImageReport, inspect
-from qcowgui.image.references import Reference, resolve_reference
+from qcowgui.image.references import Reference, backing_reference, data_file_reference
 from qcowgui.image.source import FileSource
 from qcowgui.image.summary import MappingSummary, summarise_mapping
 
@@ -74,20 +73,14 @@ def inspect_image(path: Path) -> Inspected:
         SourceError: When it can't be opened or read.
     """
     report = inspect(path)
-    references = tuple(map(_reference_state, image_references(report, path)))
+    references = tuple(map(_reference_state, image_references(report)))
     return Inspected(report, references, image_structures(report, references))
 
 
-def image_references(report: ImageReport, path: Path) -> list[Reference]:
+def image_references(report: ImageReport) -> list[Reference]:
     """The files that the image names and that reading its guest data needs. Opens nothing."""
-    references = []
-    backing = backing_reference(report, path)
-    if backing is not None:
-        references.append(backing)
-    if report.header.has_data_file and report.data_file_name_raw:
-        name = os.fsdecode(report.data_file_name_raw)
-        references.append(resolve_reference("data file", name, path))
-    return references
+    found = (backing_reference(report), data_file_reference(report))
+    return [reference for reference in found if reference is not None]
 
 
 def _reference_state(reference: Reference) -> ReferenceState:

@@ -25,7 +25,14 @@ from qcowgui.image.layer import Layer, RawLayer
 from qcowgui.image.mapping import GuestMapping
 from qcowgui.image.qcow2_layer import Qcow2Layer
 from qcowgui.image.reader import GuestImage
-from qcowgui.image.references import DENY, Gate, Reference, open_reference, resolve_reference
+from qcowgui.image.references import (
+    DENY,
+    Gate,
+    Reference,
+    backing_reference,
+    data_file_reference,
+    open_reference,
+)
 from qcowgui.image.source import ByteSource, FileSource, Identity
 from qcowgui.units import SECTOR_BYTES, align_down
 
@@ -172,7 +179,7 @@ class _ChainOpener:
                 break
             report = self._add_qcow2(source, reference, snapshot, guessed=guessed)
             snapshot = None
-            reference = backing_reference(report, Path(source.name))
+            reference = backing_reference(report, trusted=not guessed)
             if reference is None:
                 break
             if not self._follow:
@@ -241,8 +248,10 @@ class _ChainOpener:
                 hint="qemu-img convert with --object secret,… can decrypt it",
             )
         data_source: ByteSource = source
-        if header.has_data_file:
-            data_source = self._open_data_file(report, source.path)
+        data_file = data_file_reference(report, trusted=not guessed)
+        if data_file is not None:
+            data_source = open_reference(data_file, self._gate)
+            self._sources.append(data_source)
         chosen = find_snapshot(report, snapshot) if snapshot is not None else None
         virtual_bytes = report.virtual_bytes
         if chosen is not None:
@@ -275,19 +284,6 @@ class _ChainOpener:
             )
         )
         return report
-
-    def _open_data_file(self, report: ImageReport, path: Path) -> FileSource:
-        reference = resolve_reference("data file", os.fsdecode(report.data_file_name_raw), path)
-        source = open_reference(reference, self._gate)
-        self._sources.append(source)
-        return source
-
-
-def backing_reference(report: ImageReport, path: Path) -> Reference | None:
-    """Where the image's backing file should be, or None when it has none. Opens nothing."""
-    if not report.backing_name_raw or report.header.data_file_raw:
-        return None
-    return resolve_reference("backing file", os.fsdecode(report.backing_name_raw), path)
 
 
 def require_mappable(report: ImageReport) -> Geometry:

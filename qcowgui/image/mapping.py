@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from qcowgui.errors import CorruptError, ImageError, TruncatedError
 from qcowgui.format import limits
 from qcowgui.format.entries import ClusterKind, L1Entry, L2Entry
-from qcowgui.format.geometry import ENTRY_BYTES, Geometry
+from qcowgui.format.geometry import ENTRY_BYTES, OFFSET_MASK, Geometry
 from qcowgui.format.tables import (
     L2View,
     decode_l2,
@@ -30,6 +29,7 @@ from qcowgui.image.source import ByteSource
 from qcowgui.units import align_down, ceil_div, format_offset
 
 _WINDOW_ENTRIES: Final = 8192
+_L1_STEP_ENTRIES: Final = 1 << 16
 _CACHED_ENTRIES: Final = 8 * _WINDOW_ENTRIES
 """Decoded entries kept, 21 bytes each; but two windows at the least, however large they are."""
 
@@ -100,9 +100,18 @@ class GuestMapping:
         self._cache: OrderedDict[int, L2View] = OrderedDict()
         self._lock = threading.Lock()
 
-    def _find_used_windows(self) -> npt.NDArray[np.int64]:
-        used = np.flatnonzero(l2_table_offsets(self.l1_words)) // self._tables_per_window
-        return np.unique(used).astype(np.int64)
+    def _find_used_windows(self) -> bytes:
+        """One byte a window: 1 where an L1 entry names a table. An L1 table may have 4 million."""
+        per_window = self._tables_per_window
+        used = bytearray(ceil_div(len(self.l1_words), per_window))
+        step = per_window * max(1, _L1_STEP_ENTRIES // per_window)
+        for first in range(0, len(self.l1_words), step):
+            words = self.l1_words[first : first + step]
+            has_table = (words & np.uint64(OFFSET_MASK)) != 0
+            starts = np.arange(0, len(words), per_window)
+            flags = np.logical_or.reduceat(has_table, starts).astype(np.uint8)
+            used[first // per_window : first // per_window + len(flags)] = flags.tobytes()
+        return bytes(used)
 
     @property
     def l2_table_count(self) -> int:
@@ -134,10 +143,8 @@ class GuestMapping:
 
     def _next_used_window(self, window: int) -> int:
         """The first window from `window` on with an L2 table, or the one behind the last."""
-        position = int(np.searchsorted(self._used_windows, window))
-        if position == len(self._used_windows):
-            return ceil_div(self._mapped_bytes, self.window_bytes)
-        return int(self._used_windows[position])
+        found = self._used_windows.find(1, window)
+        return found if found >= 0 else ceil_div(self._mapped_bytes, self.window_bytes)
 
     def _span(self, window: int, start: int, end: int) -> Span:
         cluster_bytes = self.geometry.cluster_bytes

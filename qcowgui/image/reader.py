@@ -158,7 +158,7 @@ class GuestImage:
 
     def _missing_error(self, missing: Reference, start: int) -> ImageError:
         return ImageError(
-            f"data is left to the {missing.kind} {missing.name!r}, which was not opened",
+            f"data is left to the {missing.kind} {missing.shown}, which was not opened",
             path=self.layers[-1].name,
             guest_offset=start,
             hint=f"first at guest offset {format_offset(start)}",
@@ -190,6 +190,15 @@ class GuestImage:
         for piece in self.read_pieces(start, end, context):
             offset = piece.start - start
             result[offset : offset + len(piece.data)] = piece.data
+
+    def require_unchanged(self) -> None:
+        """Return when no file of the chain has changed since it was opened.
+
+        Raises:
+            SourceError: When one was written or cut: what was read may never have been its content.
+        """
+        for source in self._sources:
+            source.require_unchanged()
 
     def close(self) -> None:
         """Close every file of the chain."""

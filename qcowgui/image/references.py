@@ -11,17 +11,25 @@ import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from qcowgui.errors import ReferencedFileError
 from qcowgui.format import limits
+from qcowgui.format.text import decode_name
 from qcowgui.image.source import FileSource
+
+if TYPE_CHECKING:
+    from qcowgui.image.inspect import ImageReport
 
 ReferenceKind = Literal["backing file", "data file"]
 
 _HINT: Final = (
     "following references is off; on the command line --allow-backing turns it on, "
     "--allow-backing=PATH for one file or folder"
+)
+_UNTRUSTED_HINT: Final = (
+    "the format of the referring file is not recorded, only guessed from content that a guest may "
+    "have written; --allow-backing=PATH allows one file or folder by name"
 )
 
 
@@ -36,6 +44,8 @@ class Reference:
         path: Where the name leads, or None when it is no plain file name.
         in_folder: Whether the real path lies in (or below) the image's own folder.
         note: What the user should know of how the path was found, or an empty string.
+        trusted: False when the image's own format was only guessed from its content: a guest could
+            have written a header there that names any file.
     """
 
     kind: ReferenceKind
@@ -44,9 +54,17 @@ class Reference:
     path: Path | None
     in_folder: bool
     note: str = ""
+    trusted: bool = True
+
+    @property
+    def shown(self) -> str:
+        """The name in quotation marks, fit to be shown."""
+        return f"'{decode_name(os.fsencode(self.name))[0]}'"
 
 
-def resolve_reference(kind: ReferenceKind, name: str, image_path: Path) -> Reference:
+def resolve_reference(
+    kind: ReferenceKind, name: str, image_path: Path, *, trusted: bool = True
+) -> Reference:
     """Where `name` leads, by QEMU's rule: relative to the folder of the image's path as given.
 
     When nothing is there and the image's path is a symbolic link, the folder of the link's target
@@ -55,7 +73,7 @@ def resolve_reference(kind: ReferenceKind, name: str, image_path: Path) -> Refer
     # QEMU takes everything before a colon for a protocol, unless a slash comes first.
     has_protocol = ":" in name.partition("/")[0]
     if not name or "\0" in name or has_protocol or len(name) > limits.MAX_BACKING_NAME_BYTES:
-        return Reference(kind, name, image_path, None, in_folder=False)
+        return Reference(kind, name, image_path, None, in_folder=False, trusted=trusted)
     folder = image_path.parent
     path = folder / name
     note = ""
@@ -66,7 +84,30 @@ def resolve_reference(kind: ReferenceKind, name: str, image_path: Path) -> Refer
             note = "found beside the file that the image's symbolic link leads to"
     real = Path(os.path.realpath(path))
     roots = {Path(os.path.realpath(folder)), Path(os.path.realpath(image_path)).parent}
-    return Reference(kind, name, image_path, path, any(map(real.is_relative_to, roots)), note)
+    in_folder = any(map(real.is_relative_to, roots))
+    return Reference(kind, name, image_path, path, in_folder, note, trusted)
+
+
+def backing_reference(report: ImageReport, *, trusted: bool = True) -> Reference | None:
+    """Where the image's backing file should be, or None when it has none. Opens nothing.
+
+    `trusted` is false when the image's own format was only guessed.
+    """
+    if not report.backing_name_raw or report.header.data_file_raw:
+        return None
+    name = os.fsdecode(report.backing_name_raw)
+    return resolve_reference("backing file", name, Path(report.name), trusted=trusted)
+
+
+def data_file_reference(report: ImageReport, *, trusted: bool = True) -> Reference | None:
+    """Where the image's external data file should be, or None when it uses or names none.
+
+    Opens nothing. `trusted` is as in `backing_reference`.
+    """
+    if not report.data_file_name_raw or not report.header.has_data_file:
+        return None
+    name = os.fsdecode(report.data_file_name_raw)
+    return resolve_reference("data file", name, Path(report.name), trusted=trusted)
 
 
 class Gate(Protocol):
@@ -91,8 +132,9 @@ class AllowGate:
 
     Attributes:
         paths: Files and folders that may be opened, and all below them. Empty: any backing file
-            that is a regular file, and data files of the image's own folder. Block devices, and
-            data files elsewhere, must be named, because converting copies their content.
+            that is a regular file, and data files of the image's own folder. Block devices, data
+            files elsewhere, and what a file of guessed format refers to must be named, because
+            converting copies their content.
     """
 
     paths: Sequence[Path] = ()
@@ -104,7 +146,7 @@ class AllowGate:
         real = Path(os.path.realpath(reference.path))
         if self.paths:
             return any(real.is_relative_to(os.path.realpath(path)) for path in self.paths)
-        if reference.kind == "data file" and not reference.in_folder:
+        if not reference.trusted or (reference.kind == "data file" and not reference.in_folder):
             return False
         try:
             return stat.S_ISREG(real.stat().st_mode)
@@ -146,26 +188,26 @@ def open_reference(reference: Reference, gate: Gate) -> FileSource:
             file is missing or no regular file or block device.
         SourceError: When the operating system refuses to open it.
     """
-    kind, name, path = reference.kind, reference.name, reference.path
+    kind, name, shown, path = reference.kind, reference.name, reference.shown, reference.path
     if path is None:
         raise ReferencedFileError(
-            f"The {kind} {name!r} is not a plain file name; it is not opened",
+            f"The {kind} {shown} is not a plain file name; it is not opened",
             name=name,
             reason="protocol",
             hint="protocol and json: names are shown only; write ./ before a name that has a colon",
         )
     if not gate.permit(reference):
         raise ReferencedFileError(
-            f"{reference.image_path} refers to the {kind} {name!r} ({path}), which was not opened",
+            f"{reference.image_path} refers to the {kind} {shown} ({path}), which was not opened",
             name=name,
             reason="denied",
-            hint=_HINT,
+            hint=_HINT if reference.trusted else _UNTRUSTED_HINT,
         )
     try:
         mode = path.stat().st_mode
     except OSError as error:
         raise ReferencedFileError(
-            f"The {kind} {name!r} of {reference.image_path} can't be found: looked at {path} "
+            f"The {kind} {shown} of {reference.image_path} can't be found: looked at {path} "
             f"({error.strerror})",
             name=name,
             reason="missing",
@@ -173,7 +215,7 @@ def open_reference(reference: Reference, gate: Gate) -> FileSource:
         ) from error
     if not stat.S_ISREG(mode) and not stat.S_ISBLK(mode):
         raise ReferencedFileError(
-            f"The {kind} {name!r} leads to {path}, which is neither a file nor a block device",
+            f"The {kind} {shown} leads to {path}, which is neither a file nor a block device",
             name=name,
             reason="special",
         )

@@ -62,6 +62,14 @@ class ByteSource(Protocol):
         """The parts [a, b) of [start, end) that may hold other bytes than zeros, in order."""
         ...
 
+    def require_unchanged(self) -> None:
+        """Return when the content is still that of the opening, as far as the system can tell.
+
+        Raises:
+            SourceError: When the file was written or cut since.
+        """
+        ...
+
     def close(self) -> None:
         """Let go of the file. Nothing may be read afterwards."""
         ...
@@ -109,6 +117,9 @@ class BytesSource:
         end = min(end, len(self._data))
         if start < end:
             yield start, end
+
+    def require_unchanged(self) -> None:
+        """Bytes don't change."""
 
     def close(self) -> None:
         """Nothing to let go of."""
@@ -277,10 +288,33 @@ class FileSource:
         except AttributeError:  # no such call on this system
             data, hole = start, size
         except OSError as error:
-            # ENXIO: a hole up to the end. Anything else: no map of holes here.
-            data, hole = (size if error.errno == errno.ENXIO else start), size
+            if error.errno == errno.ENXIO:  # a hole up to the end, unless the end has moved
+                self.require_unchanged()
+                data = hole = size
+            else:  # no map of holes here
+                data, hole = start, size
         self._known_data = start, data, hole
         return data, hole
+
+    def require_unchanged(self) -> None:
+        """As `ByteSource.require_unchanged`, by length and time of the last change.
+
+        A block device has neither; nothing is known of it.
+        """
+        if self.is_block_device:
+            return
+        now = os.fstat(self._fd)
+        if now.st_size < self._size_bytes:
+            what = f"was cut from {self._size_bytes:,} to {now.st_size:,} bytes"
+        elif (now.st_size, now.st_mtime_ns) != (self._size_bytes, self._status.st_mtime_ns):
+            what = "was changed"
+        else:
+            return
+        raise SourceError(
+            f"{self._name} {what} while it was read",
+            path=self._name,
+            hint="is a virtual machine, a download or another program still writing it?",
+        )
 
     def close(self) -> None:
         """Close the file; safe to call again."""

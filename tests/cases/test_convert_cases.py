@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from qcowgui.codec.cluster import Buffer
+from qcowgui.convert.job import ConvertJob
 from qcowgui.convert.options import Compression, TargetFormat
 from qcowgui.engine.qpool import QPoolExecutor
 from qcowgui.engine.work import SerialExecutor
@@ -23,10 +24,14 @@ from qcowgui.errors import (
     ImageError,
     OutputError,
     ReferencedFileError,
+    SourceError,
+    TruncatedError,
     VerifyError,
 )
 from qcowgui.image.chain import open_image
+from qcowgui.image.layer import BATCH_BYTES
 from qcowgui.image.references import AllowGate
+from qcowgui.image.source import FileSource
 from tests.support import oracle
 from tests.support.base_images import b0, b0_builder, pattern, text
 from tests.support.builder import ImageBuilder
@@ -322,9 +327,9 @@ def test_small_holes_make_no_small_writes(tmp_path: Path, monkeypatch: pytest.Mo
     target = tmp_path / "target.raw"
     convert(source, target)
     assert target.read_bytes() == source.read_bytes()
-    assert len(calls) == 2  # batches of 4 MiB
+    assert len(calls) == 8 * MIB // BATCH_BYTES
     convert(source, tmp_path / "target.qcow2")
-    assert len(calls) < 2 + 20
+    assert len(calls) < 8 + 20
 
 
 def test_what_is_not_carried_over_is_said(tmp_path: Path) -> None:
@@ -384,3 +389,67 @@ def test_a_pipe_is_refused_in_clear_words(target: str, force: bool, disk: Path) 
     assert done.returncode == 1
     assert done.stdout == ""
     assert f"{target} is no regular file: a target is written at many places" in done.stderr
+
+
+@pytest.mark.parametrize("verify", [True, False])
+def test_a_source_cut_while_it_is_converted_is_never_zeros(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verify: bool
+) -> None:
+    """A sparse source loses its second half: verify reads the same cut file, and agrees."""
+    source = tmp_path / "source.raw"
+    with source.open("wb") as file:
+        for index in range(8):
+            file.seek(index * 8 * MIB)
+            file.write(pattern(2 * MIB, index))
+    read = FileSource.read_into
+    calls = 0
+
+    def read_into(self: FileSource, offset: int, buffer: memoryview) -> int:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            os.truncate(source, 32 * MIB)
+        return read(self, offset, buffer)
+
+    monkeypatch.setattr(FileSource, "read_into", read_into)
+    target = tmp_path / "target.qcow2"
+    with pytest.raises((SourceError, TruncatedError)):
+        convert(source, target, verify=verify)
+    assert names_in(tmp_path) == {"source.raw"}
+
+
+def test_a_source_written_while_it_is_converted_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without verify too: a copy of something that changes may never have been its content."""
+    source = tmp_path / "source.raw"
+    source.write_bytes(pattern(4 * MIB))
+    os.utime(source, ns=(0, 10**18))
+    original: Callable[..., None] = ConvertJob._convert
+
+    def convert_and_write(working: ConvertJob, *arguments: object) -> None:
+        original(working, *arguments)
+        with source.open("r+b") as file:
+            file.write(b"new")
+
+    monkeypatch.setattr(ConvertJob, "_convert", convert_and_write)
+    with pytest.raises(SourceError, match="was changed while it was read"):
+        convert(source, tmp_path / "target.raw", verify=False)
+    assert names_in(tmp_path) == {"source.raw"}
+
+
+def test_a_guessed_format_lends_no_trust(tmp_path: Path) -> None:
+    """BL-O57, BL-O58: a guest writes a header into its raw disk, naming a file of the host."""
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"root:x:0:0".ljust(64 * KIB, b" "))
+    b0(backing_file=str(secret), backing_format="raw").write_to(tmp_path / "disk")
+    overlay = b0_builder(backing_file="disk")
+    source = overlay.build().write_to(tmp_path / "overlay.qcow2")
+    target = tmp_path / "target.raw"
+    with pytest.raises(ReferencedFileError, match="secret") as caught:
+        convert(source, target, gate=AllowGate())
+    assert caught.value.reason == "denied"
+    assert "guessed from content that a guest may have written" in caught.value.hint
+    assert not target.exists()
+    convert(source, target, gate=AllowGate((tmp_path,)))
+    assert target.exists()

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from qcowgui.engine.work import CancelToken
@@ -26,7 +28,8 @@ from tests.support.damage import truncate_at
 from tests.support.damages import DAMAGES
 
 CLUSTER = 65536
-COPIED = 1 << 63
+LEFT = Qt.MouseButton.LeftButton
+NO_KEY = Qt.KeyboardModifier.NoModifier
 
 
 def shown(window: MainWindow) -> ImageView:
@@ -100,12 +103,10 @@ def test_the_strip_tells_how_clusters_are_stored(
     value, detail = item(session, "Allocated")
     assert value == "37.5%"
     assert detail == (
-        "3 of 8 clusters of the virtual disk are stored\n1 cluster that read as zeros"
+        "3 of 8 clusters of the virtual disk are stored\n1 cluster that reads as zeros"
     )
     assert item(session, "Compressed") == ("66.7%", "2 of 3 clusters that are stored")
-    names = [
-        label.accessibleName() for label in shown(window).summary.children() if label.isWidgetType()
-    ]
+    names = [child.accessibleName() for child in shown(window).summary.findChildren(QWidget)]
     assert "Allocated: 37.5%" in names
     assert "Compressed: 66.7%" in names
 
@@ -231,7 +232,7 @@ def test_a_huge_table_delays_neither_the_window_nor_its_end(
     start = time.monotonic()
     window.close()
     qtbot.waitUntil(lambda: not window.loader.active)
-    assert time.monotonic() - start < 2  # all of it takes many times as long
+    assert time.monotonic() - start < 5  # all of it takes many times as long
 
 
 def test_without_a_mapping_nothing_is_read(
@@ -251,7 +252,7 @@ def test_without_a_mapping_nothing_is_read(
 def test_tables_that_cannot_be_read_are_said(
     window: MainWindow, qtbot: QtBot, data_image: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object, token: CancelToken) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise SourceError("the disk says: Input/output error", path=str(data_image))
 
     monkeypatch.setattr("qcowgui.gui.session.summarise_mapping", fail)
@@ -271,7 +272,7 @@ def test_tables_that_cannot_be_read_are_said(
 def test_an_error_that_nobody_expected_is_not_swallowed(
     window: MainWindow, qtbot: QtBot, data_image: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: object, token: CancelToken) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("a bug")
 
     monkeypatch.setattr("qcowgui.gui.session.summarise_mapping", broken)
@@ -333,9 +334,10 @@ def test_a_height_that_a_person_chose_stays(
     view = shown(window)
     handle = view._split.handle(1)
     start = handle.rect().center()
-    qtbot.mousePress(handle, Qt.MouseButton.LeftButton, pos=start)
-    qtbot.mouseMove(handle, start - type(start)(0, 120))
-    qtbot.mouseRelease(handle, Qt.MouseButton.LeftButton, pos=start - type(start)(0, 120))
+    target = start - QPoint(0, 120)
+    QTest.mousePress(handle, LEFT, NO_KEY, start)
+    QTest.mouseMove(handle, target)
+    QTest.mouseRelease(handle, LEFT, NO_KEY, target)
     chosen = view.findings.height()
     assert chosen > view.findings.needed_height() + 50
     window.actions_.reload.trigger()

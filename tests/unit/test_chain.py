@@ -17,9 +17,15 @@ from qcowgui.errors import (
     UnsupportedError,
 )
 from qcowgui.format import limits
-from qcowgui.image.chain import OpenedImage, backing_reference, open_image, probe_format
+from qcowgui.image.chain import OpenedImage, open_image, probe_format
 from qcowgui.image.inspect import inspect
-from qcowgui.image.references import AllowGate, AskGate, Gate, Reference
+from qcowgui.image.references import (
+    AllowGate,
+    AskGate,
+    Gate,
+    Reference,
+    backing_reference,
+)
 from qcowgui.image.source import BytesSource
 from tests.support.base_images import b0, b0_builder, pattern
 from tests.support.builder import ImageBuilder
@@ -176,7 +182,7 @@ def test_a_backing_file_beside_raw_external_data_is_ignored(tmp_path: Path) -> N
     builder.write(CLUSTER, pattern(CLUSTER))
     image = builder.build()
     path = image.write_to(tmp_path / "image.qcow2")
-    assert backing_reference(inspect(path), path) is None
+    assert backing_reference(inspect(path)) is None
     with open_image(path, gate=AllowGate()) as opened:
         assert opened.read(0, MIB) == image.guest_bytes()
 

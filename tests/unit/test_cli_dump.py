@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +47,29 @@ def test_the_header_field_by_field(image: Path, capsys: Capture) -> None:
         assert rows[name]["value"] == int.from_bytes(raw, "big")
         assert rows[name]["meaning"]
     assert "  l1_table_offset            0x28  00000000 00030000" in text(capsys, image, "header")
+
+
+@pytest.mark.parametrize("columns", [80, 99, 100, 160])
+def test_a_narrow_terminal_leaves_out_the_meanings(
+    columns: int, image: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is room for what the image says; files and pipes get everything."""
+    everything = text(capsys, image, "header")
+    assert "  where the active L1 table starts\n" in everything
+    monkeypatch.setenv("COLUMNS", f"{columns}")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    shown = re.sub(r"\x1b\[[\d;]*m", "", text(capsys, image, "header"))
+    lines = shown.splitlines()
+    assert all(len(line.rstrip()) <= columns for line in lines)
+    assert ("meaning" in shown) is (columns >= 100)
+    (line,) = [line for line in lines if "l1_table_offset" in line]
+    assert line.split()[:6] == [
+        "l1_table_offset", "0x28", "00000000", "00030000", "0x3_0000", "(196,608)"
+    ]  # fmt: skip
+    rows = dump(capsys, image, "header")["header"]
+    assert all(row["meaning"] for row in rows)
+    if columns < 100:  # title, headings and a rule; only a long size may need a second line
+        assert len(lines) <= len(rows) + 4
 
 
 def test_without_a_structure_what_lies_at_the_front(image: Path, capsys: Capture) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from qcowgui.engine import allocator
 from qcowgui.engine.allocator import keep_freed_memory
 
 
@@ -51,5 +50,5 @@ def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_another_system_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
-    monkeypatch.setattr(allocator.ctypes, "CDLL", None)
+    monkeypatch.setattr(ctypes, "CDLL", None)
     assert keep_freed_memory() is False

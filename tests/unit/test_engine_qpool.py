@@ -25,6 +25,7 @@ from qcowgui.engine.work import (
     default_threads,
     run,
 )
+from qcowgui.errors import QcowError
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -227,3 +228,30 @@ kept.start(worker, CancelToken())
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""
     assert sorted(result.stdout.split("\n")) == ["", *["ended 0"] * 2, *["ended 1"] * 2]
+
+
+def test_where_few_threads_can_start_fewer_workers_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit on processes: QThreadPool would wait for ever for the threads it did not get."""
+    real = threading.Thread.start
+    started: list[threading.Thread] = []
+
+    def start(thread: threading.Thread) -> None:
+        if len(started) == 2:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        real(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    seen: list[int] = []
+    with QPoolExecutor(8) as executor:
+        assert executor.start(seen.append, CancelToken()).wait(5) == Done()
+    assert sorted(seen) == [0, 1]
+
+
+def test_where_no_thread_can_start_the_run_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with QPoolExecutor(2) as executor, pytest.raises(QcowError, match="can't start new thread"):
+        executor.start(lambda _index: None, CancelToken())

@@ -234,3 +234,31 @@ def test_a_block_device_is_measured_by_its_end(
     monkeypatch.setattr(os, "lseek", refuse)
     with pytest.raises(SourceError, match="has no readable size"):
         FileSource(path)
+
+
+def test_a_source_that_is_cut_after_it_was_opened_has_no_hole_there(tmp_path: Path) -> None:
+    """The system says "no data behind this" for a hole as for the end: only one is zeros."""
+    path = tmp_path / "sparse.raw"
+    with path.open("wb") as file:
+        file.write(DATA)
+        file.truncate(1 << 20)
+    with FileSource(path) as source:
+        source.require_unchanged()
+        assert list(source.iter_data_ranges(8192, 1 << 20)) == []
+    with FileSource(path) as source:
+        os.truncate(path, 8192)
+        with pytest.raises(SourceError, match="was cut from 1,048,576 to 8,192 bytes"):
+            list(source.iter_data_ranges(8192, 1 << 20))
+
+
+def test_a_source_that_changes_after_it_was_opened(tmp_path: Path) -> None:
+    path = tmp_path / "x.raw"
+    path.write_bytes(DATA)
+    os.utime(path, ns=(0, 10**18))
+    with FileSource(path) as source:
+        source.require_unchanged()
+        path.write_bytes(DATA)
+        with pytest.raises(SourceError, match="was changed while it was read") as caught:
+            source.require_unchanged()
+    assert "still writing" in caught.value.hint
+    BytesSource(DATA).require_unchanged()

@@ -46,8 +46,8 @@ def _mapping_items(mapping: MappingSummary) -> Iterator[Item]:
         stored=f"{stored:,}", total=format_count(total, "cluster")
     )
     if mapping.zero_clusters:
-        detail += "\n" + translate("summary", "{clusters} that read as zeros").format(
-            clusters=format_count(mapping.zero_clusters, "cluster")
+        detail += "\n" + translate("summary", "{clusters} as zeros").format(
+            clusters=format_count(mapping.zero_clusters, "cluster that reads", "clusters that read")
         )
     yield translate("summary", "Allocated"), describe.share_text(stored, total), detail
     detail = translate("summary", "{compressed} of {stored} that are stored").format(
