@@ -1,6 +1,7 @@
 """`qcowgui compare`: whether a guest reads the same from two images.
 
-The exit status is qemu-img's: 0 the same, 1 different, 2 one can't be opened, 4 one can't be read.
+The exit status is qemu-img's: 0 the same, 1 different, 2 one can't be opened, 4 one can't be read
+or the answer can't be told.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from qcowgui.cli import output, parameters, progress
+from qcowgui.cli import interrupts, output, parameters, progress
 from qcowgui.cli.progress import State
 from qcowgui.errors import QcowError
 
@@ -67,12 +68,15 @@ def command(
     If their sizes differ, the rest of the longer one must read as zeros.
 
     Exit status: 0 the same, 1 different (or bad usage), 2 an image can't be opened, 4 it can't be
-    read.
+    read, or the answer can't be written.
     """
-    from qcowgui.convert.compare import compare_images
-    from qcowgui.engine.work import CancelToken, Counter, SerialExecutor
-    from qcowgui.image.chain import open_image
+    with interrupts.held_back():
+        from qcowgui.convert.compare import compare_images
+        from qcowgui.engine.work import CancelToken, Counter, SerialExecutor
+        from qcowgui.image.chain import open_image
 
+    # Whatever else goes wrong must not read as "different".
+    context.obj.failed = CompareCode.NOT_READ
     gate = parameters.gate_for(allow_backing)
     debug = context.obj.debug
     with ExitStack() as stack:
@@ -104,6 +108,7 @@ def command(
 
 
 def _pool(threads: int) -> QPoolExecutor:
-    from qcowgui.engine.qpool import QPoolExecutor
+    with interrupts.held_back():
+        from qcowgui.engine.qpool import QPoolExecutor
 
     return QPoolExecutor(threads)

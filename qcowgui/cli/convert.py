@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
-from qcowgui.cli import output, parameters, progress
+from qcowgui.cli import interrupts, output, parameters, progress
 from qcowgui.cli.progress import State, format_seconds
 from qcowgui.cli.target_options import (
     choose_backing,
@@ -19,12 +20,10 @@ from qcowgui.cli.target_options import (
     choose_format,
     parse_key_values,
 )
-from qcowgui.errors import OptionsError
+from qcowgui.errors import OptionsError, QcowError
 from qcowgui.units import format_offset, format_size
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from qcowgui.convert.job import ConvertJob, ConvertResult
     from qcowgui.convert.options import Compression, ConvertOptions, TargetFormat
     from qcowgui.image.references import Gate
@@ -115,25 +114,52 @@ def command(context: click.Context, /, **_: object) -> None:
             "-n, writing into an existing target, is not possible: the target appears whole",
             hint="leave -n out; --force replaces an existing file",
         )
-    options = convert_options(given)
+    with interrupts.held_back():
+        options = convert_options(given)
     gate = parameters.gate_for(given["allow_backing"])
     wants_progress = progress.wanted(forced=given["show_progress"], quiet=quiet)
-    result = _run(options, gate, wants_progress=wants_progress)
-    if not quiet:
-        _print_warnings(result)
-    if given["as_json"]:
-        output.print_json(result_object(options, result))
-    elif not quiet:
-        output.print_line(summary(options, result))
+    report = _Report(options, quiet=quiet, as_json=given["as_json"])
+    _run(options, gate, report, wants_progress=wants_progress)
 
 
-def _print_warnings(result: ConvertResult) -> None:
-    for warning in result.warnings:
-        output.warn(warning)
-    for lost in result.losses:
-        end = lost.start + lost.length
-        where = f"{format_offset(lost.start)} to {format_offset(end)}"
-        output.warn(f"lost: guest bytes {where}: {lost.reason}")
+class _Report:
+    """Tells of a conversion: what is known before the work, and what came of it."""
+
+    def __init__(self, options: ConvertOptions, *, quiet: bool, as_json: bool) -> None:
+        self._options = options
+        self._quiet = quiet
+        self._as_json = as_json
+        self._told: set[str] = set()
+
+    def warn(self, warning: str) -> None:
+        """Print a warning that was not printed yet."""
+        if not self._quiet and warning not in self._told:
+            self._told.add(warning)
+            output.warn(warning)
+
+    def finish(self, result: ConvertResult) -> None:
+        """Print the result.
+
+        Raises:
+            QcowError: When standard output can't be written; it says that the target is in place.
+        """
+        for warning in result.warnings:
+            self.warn(warning)
+        for lost in result.losses:
+            end = lost.start + lost.length
+            where = f"{format_offset(lost.start)} to {format_offset(end)}"
+            self.warn(f"lost: guest bytes {where}: {lost.reason}")
+        try:
+            if self._as_json:
+                output.print_json(result_object(self._options, result))
+            elif not self._quiet:
+                output.print_line(summary(self._options, result))
+            sys.stdout.flush()
+        except OSError as error:
+            raise QcowError(
+                f"{self._options.target} is complete and in place, but standard output can't be "
+                f"written: {error.strerror}"
+            ) from error
 
 
 def convert_options(given: Mapping[str, Any]) -> ConvertOptions:
@@ -144,6 +170,9 @@ def convert_options(given: Mapping[str, Any]) -> ConvertOptions:
     """
     from qcowgui.convert.options import ConvertOptions
 
+    for name in ("source", "target"):
+        if not given[name]:  # it would mean the current folder
+            raise OptionsError(f"the {name}'s name is empty")
     keys = parse_key_values(given["key_values"])
     target_format = choose_format(given["target_format"], given["target"])
     compression = choose_compression(
@@ -196,21 +225,25 @@ def _refuse_idle_compression(keys: Mapping[str, Any], level: int | None) -> None
         )
 
 
-def _run(options: ConvertOptions, gate: Gate, *, wants_progress: bool) -> ConvertResult:
+def _run(options: ConvertOptions, gate: Gate, report: _Report, *, wants_progress: bool) -> None:
     """Run the conversion on the engine's threads, with a progress line if wanted."""
-    from qcowgui.convert.job import ConvertJob
-    from qcowgui.engine.qpool import QPoolExecutor
+    with interrupts.held_back():
+        from qcowgui.convert.job import ConvertJob
+        from qcowgui.engine.qpool import QPoolExecutor
 
     job = ConvertJob(options, gate)
-    if not wants_progress:
-        with _cancelled_by_signals(job), QPoolExecutor(options.threads) as executor:
-            return job.run(executor)
-    line = progress.ProgressLine(lambda: _state(job))
-    try:
-        with _cancelled_by_signals(job), QPoolExecutor(options.threads) as executor:
-            return job.run(executor, tick=line.tick)
-    finally:
-        line.close()
+    # The report as well: once the target is in place, Ctrl-C must not say that it was cancelled.
+    with _cancelled_by_signals(job):
+        with QPoolExecutor(options.threads) as executor:
+            if wants_progress:
+                line = progress.ProgressLine(lambda: _state(job))
+                try:
+                    result = job.run(executor, tick=line.tick, warn=report.warn)
+                finally:
+                    line.close()
+            else:
+                result = job.run(executor, warn=report.warn)
+        report.finish(result)
 
 
 def _state(job: ConvertJob) -> State:
@@ -220,19 +253,19 @@ def _state(job: ConvertJob) -> State:
 
 @contextmanager
 def _cancelled_by_signals(job: ConvertJob) -> Iterator[None]:
-    """Let SIGTERM and SIGHUP cancel the job, as Ctrl-C does, so that nothing is left behind."""
+    """Let Ctrl-C, SIGTERM and SIGHUP cancel the job, so that nothing is left behind.
 
-    def cancel(signal_number: int, frame: FrameType | None) -> None:
-        del signal_number, frame
+    A request, and no exception: that could come between the making of a file and the note that it
+    must go. Ctrl-C once more raises KeyboardInterrupt, for what doesn't come to look.
+    """
+
+    def cancel(number: int) -> None:
+        if number == signal.SIGINT and job.token.cancelled:
+            raise KeyboardInterrupt
         job.token.cancel()
 
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {name: signal.signal(getattr(signal, name), cancel) for name in names}
-    try:
+    with interrupts.redirected(cancel):
         yield
-    finally:
-        for name, handler in before.items():
-            signal.signal(getattr(signal, name), handler)
 
 
 def summary(options: ConvertOptions, result: ConvertResult) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from qcowgui.cli import output, window
+from qcowgui.cli import interrupts, output, window
 from qcowgui.cli.info_json import image_info
 from qcowgui.cli.info_text import print_info
 from qcowgui.cli.layers import Inspected, inspect_file
@@ -74,7 +74,8 @@ def command(folder: Path | None, force: bool, no_window: bool) -> int | None:
     The images: healthy, zlib- and zstd-compressed, and a damaged one. Where no display is, a
     report and a picture of the window are written beside them.
     """
-    from qcowgui.engine.qpool import QPoolExecutor
+    with interrupts.held_back():
+        from qcowgui.engine.qpool import QPoolExecutor
 
     folder = _prepare(folder, force=force)
     output.print_line(f"Sample images in {folder}", style="bold")
@@ -163,8 +164,9 @@ def _iter_text(chance: random.Random, size_bytes: int) -> Iterator[bytes]:
 
 
 def _convert(folder: Path, source: str, target: str, compression: str, executor: Executor) -> _Step:
-    from qcowgui.convert.job import ConvertJob
-    from qcowgui.convert.options import ConvertOptions
+    with interrupts.held_back():
+        from qcowgui.convert.job import ConvertJob
+        from qcowgui.convert.options import ConvertOptions
 
     options = ConvertOptions(
         folder / source,

@@ -12,11 +12,12 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NoReturn
+from typing import Final
 
 import click
 
 from qcowgui import __version__
+from qcowgui.cli import interrupts, streams
 from qcowgui.cli.output import printable, report_error
 from qcowgui.errors import Cancelled, ExitCode, QcowError
 
@@ -39,9 +40,12 @@ class Settings:
 
     Attributes:
         debug: Whether errors come with a traceback.
+        failed: The exit status of what has none of its own: no memory, an output that can't be
+            written, a mistake of ours.
     """
 
     debug: bool = False
+    failed: int = ExitCode.FAILED
 
 
 def _set_debug(context: click.Context, parameter: click.Parameter, value: bool) -> None:
@@ -71,7 +75,8 @@ class LazyGroup(click.Group):
         """The sub-command, or None when there is none of this name."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"qcowgui.cli.{cmd_name}").command
+        with interrupts.held_back():
+            command: click.Command = importlib.import_module(f"qcowgui.cli.{cmd_name}").command
         if all(parameter.name != "debug" for parameter in command.params):
             command.params.append(_debug_option())
         return command
@@ -148,9 +153,6 @@ def run(arguments: Sequence[str]) -> int:
         return result if isinstance(result, int) else ExitCode.GOOD
     except click.exceptions.Exit as end:
         return end.exit_code
-    except BrokenPipeError:
-        _discard_output()
-        return ExitCode.FAILED
     except (KeyboardInterrupt, Cancelled, click.Abort) as error:
         report_error(error, "cancelled", debug=settings.debug)
         return ExitCode.CANCELLED
@@ -160,10 +162,9 @@ def run(arguments: Sequence[str]) -> int:
     except QcowError as error:
         report_error(error, debug=settings.debug)
         return error.exit_code
-    except OSError as error:
-        # Of the program's own files none gets here unconverted: it is stdout, or the system.
-        report_error(error, f"the system refused: {error}", debug=settings.debug)
-        return ExitCode.FAILED
+    except (OSError, MemoryError) as error:
+        _report_refusal(error, debug=settings.debug)
+        return settings.failed
     except Exception as error:  # noqa: BLE001  the top-level hook
         hint = (
             "this is a mistake in qcowgui: please report it among the issues of its repository, "
@@ -171,7 +172,25 @@ def run(arguments: Sequence[str]) -> int:
         )
         message = f"unexpected {type(error).__name__}: {error}"
         report_error(error, message, hint=hint, debug=settings.debug)
-        return ExitCode.FAILED
+        return settings.failed
+
+
+def _report_refusal(error: OSError | MemoryError, *, debug: bool) -> None:
+    """Print what the system refused; nothing when the reader of stdout has left, as `head` does."""
+    hint = ""
+    if isinstance(error, BrokenPipeError):
+        return
+    if isinstance(error, MemoryError):
+        message = "there is not enough memory"
+        hint = "close other programs, or work with fewer threads where there is -m"
+    elif error.filename is None and error.strerror:
+        # Errors of images and targets are converted long before. One without a file's name is of a
+        # stream that was open from the start: standard output, as nothing is read from standard
+        # input and standard error's are not told.
+        message = f"standard output can't be written: {error.strerror}"
+    else:
+        message = f"the system refused: {error}"
+    report_error(error, message, hint=hint, debug=debug)
 
 
 def _usage_message(error: click.ClickException) -> str:
@@ -183,19 +202,13 @@ def _usage_hint(error: click.ClickException) -> str:
     return f"{context.command_path} --help lists what is possible" if context else ""
 
 
-def _discard_output() -> None:
-    """Let the interpreter's last flush of stdout go nowhere: the reader has left."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.stdout.fileno())
-    os.close(null)
-
-
-def main() -> NoReturn:
-    """Run the process's command line and leave the process with its exit status."""
+def main() -> int:
+    """Run the process's command line; the exit status."""
+    streams.prepare()
     # Importing numpy starts a thread of its linear algebra for each core; nothing here needs them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # Names of files may hold bytes that are no text, and a terminal may know few characters.
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
-    sys.exit(run(sys.argv[1:]))
+    status = run(sys.argv[1:])
+    # After Ctrl-C nothing may wait for a reader that doesn't read.
+    streams.settle(drop=status == ExitCode.CANCELLED)
+    interrupts.ignore()
+    return status

@@ -6,6 +6,7 @@ in columns. Every text passes `printable`: names in an image must not steer a te
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import sys
@@ -209,7 +210,13 @@ def print_json_tables(filename: str, tables: Iterable[Table], *, more: Callable[
 
 def warn(text: str) -> None:
     """Print a warning on standard error."""
-    sys.stderr.write(f"qcowgui: warning: {printable(text)}\n")
+    _tell(f"qcowgui: warning: {printable(text)}\n")
+
+
+def _tell(text: str) -> None:
+    """Write on standard error. That it can't be written is nobody's to know, and stops no work."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(text)
 
 
 def report_error(
@@ -224,13 +231,13 @@ def report_error(
         debug: Whether the traceback comes first.
     """
     if debug:
-        traceback.print_exception(error)
+        _tell("".join(traceback.format_exception(error)))
     if isinstance(error, QcowError):
         message = message or error_sentence(error)
         hint = hint or error.hint
-    sys.stderr.write(f"qcowgui: {printable(message)}\n")
+    _tell(f"qcowgui: {printable(message)}\n")
     if hint:
-        sys.stderr.write(f"  hint: {printable(hint)}\n")
+        _tell(f"  hint: {printable(hint)}\n")
 
 
 def error_sentence(error: QcowError) -> str:

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final, NamedTuple
 
 from qcowgui.units import format_size
@@ -65,8 +65,7 @@ class ProgressLine:
         if not self._terminal:
             self._draw(self._clock())
         elif self._drawn is not None:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            _write("\r\x1b[K")
 
     def _draw(self, now: float) -> None:
         state = self._state()
@@ -76,9 +75,15 @@ class ProgressLine:
         text = format_state(state, now - self._phase_started)
         if self._terminal:
             width = shutil.get_terminal_size().columns - 1
-            sys.stderr.write(f"\r{text[:width]}\x1b[K")
+            _write(f"\r{text[:width]}\x1b[K")
         else:
-            sys.stderr.write(text + "\n")
+            _write(text + "\n")
+
+
+def _write(text: str) -> None:
+    # A job goes on when nobody can see how far it is.
+    with suppress(OSError):
+        sys.stderr.write(text)
         sys.stderr.flush()
 
 

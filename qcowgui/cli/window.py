@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from qcowgui.cli import interrupts
 from qcowgui.errors import QcowError
 
 
@@ -37,7 +38,8 @@ def open_window(images: Sequence[str]) -> int:
             hint="the command line works without: qcowgui info IMAGE, qcowgui --help",
         )
     try:
-        from qcowgui.gui.app import main
+        with interrupts.held_back():
+            from qcowgui.gui.app import main
     except ImportError as error:
         raise _qt_missing(error) from error
     return main(list(images))
@@ -50,7 +52,8 @@ def screenshot(images: Sequence[Path], target: Path) -> None:
         QcowError: When Qt can't be loaded.
     """
     try:
-        from qcowgui.gui.app import screenshot as draw
+        with interrupts.held_back():
+            from qcowgui.gui.app import screenshot as draw
     except ImportError as error:
         raise _qt_missing(error) from error
     # Even where a display is: nothing shall flash up there.

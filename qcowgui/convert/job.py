@@ -15,14 +15,20 @@ from qcowgui.codec.cluster import Buffer, ClusterEncoder
 from qcowgui.codec.registry import encoder
 from qcowgui.convert.compare import first_difference
 from qcowgui.convert.encode import encode_batch
-from qcowgui.convert.output import OutputFile, check_target, refuse_same_file
+from qcowgui.convert.output import (
+    OutputFile,
+    check_room,
+    check_target,
+    refuse_same_file,
+    refused,
+)
 from qcowgui.convert.plan import Batch, iter_batches, iter_ranges_over, iter_stored_ranges
 from qcowgui.convert.qcow2_header import check_virtual_size
 from qcowgui.convert.qcow2_writer import Qcow2Writer
 from qcowgui.convert.raw_writer import RawWriter
 from qcowgui.convert.warnings import source_warnings
 from qcowgui.engine.work import CancelToken, Counter, Executor, SharedIterator, raise_outcome, run
-from qcowgui.errors import ImageError, OptionsError, VerifyError
+from qcowgui.errors import ImageError, OptionsError, SourceError, VerifyError
 from qcowgui.format.geometry import Geometry
 from qcowgui.image.chain import OpenedImage, open_image
 from qcowgui.image.layer import BATCH_BYTES, LostRange
@@ -40,6 +46,7 @@ if TYPE_CHECKING:
     from qcowgui.convert.options import ConvertOptions
 
 Tick = Callable[[], None]
+Warn = Callable[[str], None]
 
 
 class Phase(Enum):
@@ -133,12 +140,16 @@ class ConvertJob:
             output.written_bytes if output is not None else 0,
         )
 
-    def run(self, executor: Executor, *, tick: Tick | None = None) -> ConvertResult:
+    def run(
+        self, executor: Executor, *, tick: Tick | None = None, warn: Warn | None = None
+    ) -> ConvertResult:
         """Convert; returns when the target is in place.
 
         Args:
             executor: Where the workers run.
             tick: Called in this thread about ten times a second.
+            warn: Told in this thread what is known before the work starts, in whole sentences. They
+                are among the result's warnings, too.
 
         Raises:
             QcowError: When something is wrong with the source, the options or the target; the
@@ -158,6 +169,11 @@ class ConvertJob:
             refuse_same_file(options.target, source.identities)
             # A source without a usable mapping is what to tell, not that its target has no room.
             next(source.iter_extents(0, SECTOR_BYTES), None)
+            foreseen = self._foresee(source)
+            if warn is not None:
+                for warning in foreseen:
+                    warn(warning)
+            self.token.raise_if_cancelled()
             with (
                 self._open_base() or nullcontext() as base,
                 OutputFile(options.target, overwrite=options.overwrite) as output,
@@ -170,8 +186,20 @@ class ConvertJob:
                 source.require_unchanged()
                 self.token.raise_if_cancelled()
                 self._stage = self._stage._replace(phase=Phase.FINISHING)
-                status = output.commit()
-                return self._result(source, status, time.monotonic() - started)
+                status = output.commit(before_move=self.token.raise_if_cancelled)
+                return self._result(source, status, time.monotonic() - started, foreseen)
+
+    def _foresee(self, source: OpenedImage) -> tuple[str, ...]:
+        """What to warn of before any file is made.
+
+        Raises:
+            OutputError: When there is no room for the target, whatever the source holds.
+        """
+        if self.options.target_format != "raw":
+            return ()
+        sparse = self.options.sparse_bytes > 0
+        warning = check_room(self.options.target, source.size_bytes, sparse=sparse)
+        return (warning,) if warning else ()
 
     def _source_gate(self) -> Gate:
         """What the user allowed, and the backing file that the options name."""
@@ -321,6 +349,7 @@ class ConvertJob:
 
         Raises:
             VerifyError: At the first guest byte that differs or can't be read back.
+            OutputError: When the system refuses to open or read the written file.
         """
         hint = "nothing was kept; the storage, or this program, is at fault"
         counter = self._start_phase(Phase.VERIFYING, source.size_bytes)
@@ -345,6 +374,11 @@ class ConvertJob:
                 guest_offset=error.guest_offset or 0,
                 hint=hint,
             ) from error
+        except SourceError as error:
+            if error.path != str(path):
+                raise
+            # By its own name: the user has never seen that of the temporary file.
+            raise refused(self.options.target, "can't be read back", error.errno) from error
         if found is not None:
             source.require_unchanged()  # or the source is at fault
             raise VerifyError(
@@ -353,7 +387,13 @@ class ConvertJob:
                 hint=hint,
             )
 
-    def _result(self, source: OpenedImage, status: os.stat_result, seconds: float) -> ConvertResult:
+    def _result(
+        self,
+        source: OpenedImage,
+        status: os.stat_result,
+        seconds: float,
+        foreseen: tuple[str, ...],
+    ) -> ConvertResult:
         blocks = getattr(status, "st_blocks", None)
         losses = tuple(source.losses.ranges()) if source.losses is not None else ()
         return ConvertResult(
@@ -364,7 +404,7 @@ class ConvertJob:
             seconds=seconds,
             verified=self.options.verify,
             losses=losses,
-            warnings=tuple(source_warnings(self.options, source, losses)),
+            warnings=(*source_warnings(self.options, source, losses), *foreseen),
         )
 
 

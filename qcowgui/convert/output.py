@@ -6,15 +6,17 @@ import contextlib
 import errno
 import os
 import secrets
+import shutil
 import stat
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, Self
 
 from qcowgui.codec.cluster import Buffer
 from qcowgui.errors import OutputError
 from qcowgui.image.source import Identity
+from qcowgui.units import format_size
 
 _MAX_VECTORS: Final = 1024
 """Buffers in one write call: Linux's IOV_MAX."""
@@ -25,7 +27,10 @@ _HINTS: Final = {
     errno.EFBIG: "the file would be too large for this file system or for the set limit",
     errno.EROFS: "the file system is read-only; choose another place",
     errno.EACCES: "the folder is not writable for you; choose another place",
+    errno.EMFILE: "the limit of open files is reached: raise it (ulimit -n)",
+    errno.ENFILE: "the whole system's limit of open files is reached: close other programs",
 }
+_EXISTS_HINT: Final = "choose another name, or allow overwriting (--force)"
 
 
 class OutputFile:
@@ -140,8 +145,12 @@ class OutputFile:
         for offset in range(0, size_bytes, len(zeros)):
             self.write_at(offset, zeros[: size_bytes - offset])
 
-    def commit(self) -> os.stat_result:
+    def commit(self, *, before_move: Callable[[], None] | None = None) -> os.stat_result:
         """Make the file durable and put it in the target's place, in one step.
+
+        Args:
+            before_move: Called when the file is durable, which can take long; what it raises leaves
+                the target as it was.
 
         Returns:
             The status of the finished file.
@@ -156,7 +165,16 @@ class OutputFile:
             os.fsync(self._fd)
             status = os.fstat(self._fd)
             self._close()
+            if before_move is not None:
+                before_move()
             self._move()
+        except FileExistsError as error:
+            raise OutputError(
+                f"{self.target} was made by somebody else meanwhile; it stays as it is",
+                path=str(self.target),
+                errno=error.errno,
+                hint=_EXISTS_HINT,
+            ) from error
         except OSError as error:
             raise self._error("can't be put in place", error) from error
         self._committed = True
@@ -235,12 +253,26 @@ class OutputFile:
         self.discard()
 
     def _error(self, what: str, error: OSError) -> OutputError:
-        return OutputError(
-            f"{self.target} {what}: {error.strerror}",
-            path=str(self.target),
-            errno=error.errno,
-            hint=_HINTS.get(error.errno or 0, ""),
-        )
+        return refused(self.target, what, error.errno, error.strerror)
+
+
+def refused(target: Path, what: str, number: int | None, reason: str | None = None) -> OutputError:
+    """The error to raise when the system has refused something with the target's file.
+
+    Args:
+        target: The target, as the user knows it.
+        what: What can't be done: "can't be created".
+        number: The system's error number.
+        reason: The system's words; by default those for `number`.
+    """
+    if reason is None and number is not None:
+        reason = os.strerror(number)
+    return OutputError(
+        f"{target} {what}: {reason}",
+        path=str(target),
+        errno=number,
+        hint=_HINTS.get(number or 0, ""),
+    )
 
 
 def check_target(target: Path, *, overwrite: bool) -> Path:
@@ -282,9 +314,45 @@ def check_target(target: Path, *, overwrite: bool) -> Path:
             f"{target} exists already",
             path=str(target),
             errno=errno.EEXIST,
-            hint="choose another name, or allow overwriting (--force)",
+            hint=_EXISTS_HINT,
         )
     return Path(os.path.realpath(target))
+
+
+def check_room(target: Path, size_bytes: int, *, sparse: bool) -> str:
+    """What to warn of before a raw file of `size_bytes` is written to `target`, or nothing.
+
+    A sparse file takes the room of its data, which nobody knows before it is read; so its length
+    alone is never refused here. What the file system can't address, `OutputFile.set_size` tells.
+
+    Args:
+        target: Where the file will be.
+        size_bytes: Its length.
+        sparse: Whether zeros become holes.
+
+    Raises:
+        OutputError: When the file is not sparse, and there is less free space than it takes.
+    """
+    try:
+        usage = shutil.disk_usage(Path(os.path.realpath(target)).parent)
+    except OSError:  # making the file will say what is wrong
+        return ""
+    if not usage.total or size_bytes <= usage.free:  # some network file systems don't know
+        return ""
+    size = format_size(size_bytes)
+    if not sparse:
+        raise OutputError(
+            f"{target} would take {size}, and {format_size(usage.free)} are free",
+            path=str(target),
+            errno=errno.ENOSPC,
+            hint="choose a place with more, or let zeros become holes (without -S 0)",
+        )
+    if size_bytes <= usage.total:
+        return ""
+    return (
+        f"The result will be {size} long, but its whole file system has {format_size(usage.total)}:"
+        " it fits only while its holes stay holes, and a copy that fills them will not."
+    )
 
 
 def refuse_same_file(target: Path, sources: frozenset[Identity]) -> None:

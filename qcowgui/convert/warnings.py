@@ -59,9 +59,12 @@ def source_warnings(
 
 def _left_behind(report: ImageReport) -> Iterator[str]:
     """What the source has and a converted image does not."""
-    snapshots = [snapshot.name or snapshot.id for snapshot in report.snapshots]
+    snapshots = [
+        _quoted(snapshot.name) + ("" if snapshot.name else f" (id {_quoted(snapshot.id)})")
+        for snapshot in report.snapshots
+    ]
     extension = report.bitmaps_extension
-    bitmaps = [bitmap.name for bitmap in report.bitmaps]
+    bitmaps = [_quoted(bitmap.name) for bitmap in report.bitmaps]
     for what, names, claimed in (
         ("Internal snapshots", snapshots, report.header.nb_snapshots),
         ("Bitmaps", bitmaps, extension.nb_bitmaps if extension is not None else 0),
@@ -71,6 +74,12 @@ def _left_behind(report: ImageReport) -> Iterator[str]:
             yield f"{what} are not carried over: {_names(names, max(claimed, len(names)))}."
         elif claimed:
             yield f"{what} are not carried over: {claimed:,}, in a table that can't be read."
+
+
+def _quoted(name: str) -> str:
+    """A name between quotes, so that an empty one is seen and a comma in one divides nothing."""
+    escaped = name.replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _names(names: Sequence[str], count: int) -> str:

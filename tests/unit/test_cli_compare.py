@@ -90,3 +90,15 @@ def test_progress_on_request(image: Path, raw: Path, capsys: Capture) -> None:
     captured = capsys.readouterr()
     assert "comparing [########################] 100 %" in captured.err
     assert captured.out == "Images are equal.\n"
+
+
+@pytest.mark.parametrize("error", [MemoryError(), ZeroDivisionError(), OSError(5, "I/O error")])
+def test_what_is_no_answer_does_not_read_as_different(
+    error: Exception, image: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("qcowgui.convert.compare.compare_images", fail)
+    assert run(["compare", str(image), str(image)]) == CompareCode.NOT_READ
+    assert capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -171,6 +172,8 @@ def test_a_type_alone_compresses_nothing_and_says_so(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["", "b"], "the source's name is empty"),
+        (["a", ""], "the target's name is empty"),
         (["-n", "a", "b"], "-n, writing into an existing target, is not possible"),
         (["-c", "a", "b.raw"], "A raw target can't be compressed"),
         (["-o", "cluster_size=4k", "a", "b.raw"], "A raw target has no options"),
@@ -277,6 +280,22 @@ def test_a_backing_file_needs_consent(tmp_path: Path, capsys: Capture) -> None:
     assert not target.exists()
     assert run(["convert", "--allow-backing", str(source), str(target)]) == 0
     assert target.read_bytes() == pattern(CLUSTER) + b"b" * (SIZE - CLUSTER)
+
+
+def test_a_disk_larger_than_the_file_system_is_warned_of_once(
+    raw: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """BL-O60; told before the work, which a small disk only imitates."""
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(1000, 0, 1000))
+    target = tmp_path / "target.raw"
+    assert run(["convert", str(raw), str(target)]) == 0
+    captured = capsys.readouterr()
+    assert captured.err.startswith("qcowgui: warning: The result will be 1 MiB long, but its whole")
+    assert len(captured.err.splitlines()) == 1
+    assert run(["convert", "-q", "--force", str(raw), str(target)]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert run(["convert", "-S", "0", "--force", str(raw), str(target)]) == ExitCode.FAILED
+    assert f"{target} would take 1 MiB, and 1000 bytes are free" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import errno
 import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import qcowgui
-from qcowgui.cli import info, main
+from qcowgui.cli import info
 from qcowgui.cli.main import COMMANDS, run
 from qcowgui.errors import (
     Cancelled,
@@ -25,6 +28,7 @@ from qcowgui.errors import (
 from tests.support.base_images import b0
 
 Capture = pytest.CaptureFixture[str]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -216,7 +220,9 @@ def test_help_imports_no_command() -> None:
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
     )
-    assert done.stderr == "['qcowgui.cli.output', 'qcowgui.cli.main']\n"
+    assert ast.literal_eval(done.stderr) == [
+        f"qcowgui.cli.{name}" for name in ("interrupts", "streams", "output", "main")
+    ]
 
 
 @pytest.mark.parametrize("arguments", [[], ["some.qcow2"], ["--", "-x.qcow2"]])
@@ -253,8 +259,28 @@ def test_images_without_a_command_go_to_the_window(
     assert opened == [images]
 
 
-def test_main_leaves_with_the_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["qcowgui", "info"])
-    with pytest.raises(SystemExit) as left:
-        main.main()
-    assert left.value.code == ExitCode.FAILED
+def test_no_memory_is_a_sentence(
+    image: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    raising(monkeypatch, MemoryError())
+    assert run(["info", str(image)]) == ExitCode.FAILED
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "qcowgui: there is not enough memory"
+    assert lines[1].startswith("  hint: close other programs")
+
+
+def test_what_the_system_refuses_is_named(
+    image: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    raising(monkeypatch, OSError(errno.EMFILE, "Too many open files", "some/file"))
+    assert run(["info", str(image)]) == ExitCode.FAILED
+    message = "the system refused: [Errno 24] Too many open files: 'some/file'"
+    assert capsys.readouterr().err == f"qcowgui: {message}\n"
+
+
+def test_the_process_leaves_with_the_exit_status() -> None:
+    """Both entry points are one: the script's is tested by what pyproject.toml says."""
+    assert in_process("info").returncode == ExitCode.FAILED
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    assert scripts["qcowgui"] == "qcowgui.__main__:main"
+    assert in_process("info", "--help").returncode == ExitCode.GOOD

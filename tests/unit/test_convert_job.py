@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import itertools
 import os
+import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -363,3 +365,53 @@ def test_a_target_that_is_there_stays_when_the_options_are_wrong(
             convert(disk, target, **keywords)
         assert target.read_bytes() == OLD
     assert names_in(tmp_path) == {disk.name, target.name, "b" * 250}
+
+
+def test_what_is_foreseen_is_told_before_a_file_is_made(
+    disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """BL-O60."""
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(MIB, 0, MIB))
+    told: list[tuple[str, set[str]]] = []
+
+    def note(warning: str) -> None:
+        told.append((warning, names_in(tmp_path)))
+
+    result = job(disk, tmp_path / "target.raw").run(SerialExecutor(), warn=note)
+    [(warning, names)] = told
+    assert "it fits only while its holes stay holes" in warning
+    assert names == {disk.name}
+    assert result.warnings == (warning,)
+    told.clear()
+    assert job(disk, tmp_path / "target.qcow2").run(SerialExecutor(), warn=note).warnings == ()
+    assert told == []
+
+
+def test_a_full_raw_target_without_room_is_refused_at_once(
+    disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(1, 0, 1))
+    monkeypatch.setattr(os, "posix_fallocate", None)
+    with pytest.raises(OutputError, match="would take 6 MiB, and 1 byte"):
+        convert(disk, tmp_path / "target.raw", sparse_bytes=0)
+    assert names_in(tmp_path) == {disk.name}
+
+
+def test_a_result_that_the_system_does_not_open_again_is_named_as_the_user_knows_it(
+    disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with too low a limit of open files."""
+    real = os.open
+
+    def open_no_written_file(path: str | Path, flags: int, mode: int = 0o777) -> int:
+        if str(path).endswith(".part") and not flags & os.O_CREAT:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return real(path, flags, mode)
+
+    monkeypatch.setattr(os, "open", open_no_written_file)
+    target = tmp_path / "target.qcow2"
+    with pytest.raises(OutputError) as caught:
+        convert(disk, target)
+    assert caught.value.message == f"{target} can't be read back: Too many open files"
+    assert "ulimit -n" in caught.value.hint
+    assert names_in(tmp_path) == {disk.name}

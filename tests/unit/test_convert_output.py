@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import socket
 import stat
 import subprocess
@@ -14,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from qcowgui.codec.cluster import Buffer
-from qcowgui.convert.output import OutputFile, check_target, refuse_same_file
+from qcowgui.convert.output import OutputFile, check_room, check_target, refuse_same_file
 from qcowgui.errors import OutputError
 from tests.support.converting import names_in
-from tests.support.options import MIB
+from tests.support.options import GIB, MIB, TIB
 
 OLD = b"what was there before"
 
@@ -86,6 +87,18 @@ def test_an_existing_target_needs_permission(existing: Path) -> None:
     assert existing.read_bytes() == OLD
 
 
+def test_what_is_raised_before_the_move_leaves_the_target(existing: Path) -> None:
+    def stop() -> None:
+        raise ZeroDivisionError
+
+    with OutputFile(existing, overwrite=True) as output:
+        output.write_at(0, b"abc")
+        with pytest.raises(ZeroDivisionError):
+            output.commit(before_move=stop)
+    assert existing.read_bytes() == OLD
+    assert names_in(existing.parent) == {existing.name}
+
+
 @pytest.mark.parametrize("links", [True, False])
 def test_a_target_that_appears_meanwhile_stays(
     links: bool, target: Path, monkeypatch: pytest.MonkeyPatch
@@ -94,8 +107,10 @@ def test_a_target_that_appears_meanwhile_stays(
         monkeypatch.setattr(os, "link", _failing(errno.EPERM))
     with OutputFile(target, overwrite=False) as output:
         target.write_bytes(OLD)
-        with pytest.raises(OutputError, match=r"can't be put in place: File exists"):
+        with pytest.raises(OutputError, match="was made by somebody else meanwhile") as caught:
             output.commit()
+    assert "--force" in caught.value.hint
+    assert caught.value.errno == errno.EEXIST
     assert target.read_bytes() == OLD
     assert names_in(target.parent) == {target.name}
 
@@ -252,14 +267,22 @@ def test_a_file_system_that_can_not_sync_folders(
     assert target.read_bytes() == b"new"
 
 
-@pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES])
-def test_a_folder_that_can_not_be_written(
-    number: int, target: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("number", "hint"),
+    [
+        (errno.EROFS, "choose another place"),
+        (errno.EACCES, "choose another place"),
+        (errno.EMFILE, "ulimit -n"),
+        (errno.ENFILE, "close other programs"),
+    ],
+)
+def test_a_file_that_can_not_be_made(
+    number: int, hint: str, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "open", _failing(number))
     with pytest.raises(OutputError, match="can't be created") as caught:
         OutputFile(target, overwrite=False)
-    assert "choose another place" in caught.value.hint
+    assert hint in caught.value.hint
 
 
 def test_a_folder_that_takes_no_files() -> None:
@@ -430,3 +453,61 @@ def test_the_source_by_any_path(existing: Path, tmp_path: Path) -> None:
             refuse_same_file(path, sources)
     refuse_same_file(other, sources)
     refuse_same_file(tmp_path / "missing", sources)
+
+
+def with_usage(monkeypatch: pytest.MonkeyPatch, total: int, free: int) -> None:
+    usage = shutil._ntuple_diskusage(total, total - free, free)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+
+
+@pytest.mark.parametrize(
+    ("size", "warned"), [(GIB, False), (GIB + 512, True), (100 * GIB, True), (152 * TIB, True)]
+)
+def test_a_sparse_file_larger_than_its_file_system_is_warned_of_only(
+    size: int, warned: bool, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """BL-O60, and BL-O68: it may well fit, whatever its length."""
+    with_usage(monkeypatch, GIB, 10 * MIB)
+    warning = check_room(target, size, sparse=True)
+    assert bool(warning) == warned
+    assert not warned or "its whole file system has 1 GiB" in warning
+
+
+@pytest.mark.parametrize(("size", "fits"), [(10 * MIB, True), (10 * MIB + 512, False)])
+def test_a_full_file_needs_its_length(
+    size: int, fits: bool, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_usage(monkeypatch, GIB, 10 * MIB)
+    if fits:
+        assert check_room(target, size, sparse=False) == ""
+        return
+    with pytest.raises(OutputError, match="and 10 MiB are free") as caught:
+        check_room(target, size, sparse=False)
+    assert caught.value.errno == errno.ENOSPC
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_a_file_system_that_does_not_know_its_room(
+    sparse: bool, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_usage(monkeypatch, 0, 0)
+    assert check_room(target, GIB, sparse=sparse) == ""
+    monkeypatch.setattr(shutil, "disk_usage", _failing(errno.EIO))
+    assert check_room(target, GIB, sparse=sparse) == ""
+
+
+def test_the_room_is_that_of_the_place_a_link_leads_to(
+    target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Path] = []
+
+    def note(folder: Path) -> object:
+        asked.append(folder)
+        return shutil._ntuple_diskusage(GIB, 0, GIB)
+
+    monkeypatch.setattr(shutil, "disk_usage", note)
+    elsewhere = target.with_name("elsewhere")
+    elsewhere.mkdir()
+    target.symlink_to(elsewhere / "file.raw")
+    check_room(target, MIB, sparse=True)
+    assert asked == [elsewhere]

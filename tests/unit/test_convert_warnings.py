@@ -56,13 +56,13 @@ def test_snapshots_and_bitmaps_are_listed(tmp_path: Path) -> None:
     for index in range(11):
         builder.snapshot(f"state {index}" if index else "", id=f"id{index}")
     builder.bitmap("daily", set_ranges=[(0, 4 * KIB)])
-    builder.bitmap("weekly")
+    builder.bitmap('a", "b, c')
     found = warnings(builder.build().write_to(tmp_path / "rich.qcow2"))
     assert found == [
-        "Internal snapshots are not carried over: id0, "
-        + ", ".join(f"state {index}" for index in range(1, 8))
+        'Internal snapshots are not carried over: "" (id "id0"), '
+        + ", ".join(f'"state {index}"' for index in range(1, 8))
         + " and 3 more.",
-        "Bitmaps are not carried over: daily, weekly.",
+        r'Bitmaps are not carried over: "daily", "a\", \"b, c".',
     ]
 
 
