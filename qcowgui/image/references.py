@@ -194,7 +194,9 @@ def open_reference(reference: Reference, gate: Gate) -> FileSource:
             f"The {kind} {shown} is not a plain file name; it is not opened",
             name=name,
             reason="protocol",
-            hint="protocol and json: names are shown only; write ./ before a name that has a colon",
+            hint="the name holds a NUL byte, which no file name can; qemu-img rebase -u rewrites it"
+            if "\0" in name
+            else "protocol and json: names are shown only; write ./ before a name that has a colon",
         )
     if not gate.permit(reference):
         raise ReferencedFileError(

@@ -329,5 +329,11 @@ class FileSource:
         self.close()
 
 
+_HINTS: Final = {
+    errno.EMFILE: "this process may have no more files open; raise the limit (ulimit -n)",
+    errno.ENFILE: "the system has no more files to open; close other programs",
+}
+
+
 def _source_error(name: str, what: str, error: OSError) -> SourceError:
     return SourceError(f"{name} {what}: {error.strerror}", path=name, errno=error.errno)

@@ -286,7 +286,7 @@ def test_a_disk_larger_than_the_file_system_is_warned_of_once(
     raw: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     """BL-O60; told before the work, which a small disk only imitates."""
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(1000, 0, 1000))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(512, 0, 512))
     target = tmp_path / "target.raw"
     assert run(["convert", str(raw), str(target)]) == 0
     captured = capsys.readouterr()
@@ -295,7 +295,7 @@ def test_a_disk_larger_than_the_file_system_is_warned_of_once(
     assert run(["convert", "-q", "--force", str(raw), str(target)]) == 0
     assert capsys.readouterr() == ("", "")
     assert run(["convert", "-S", "0", "--force", str(raw), str(target)]) == ExitCode.FAILED
-    assert f"{target} would take 1 MiB, and 1000 bytes are free" in capsys.readouterr().err
+    assert f"{target} would take 1 MiB, and 512 B are free" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

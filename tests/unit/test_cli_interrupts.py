@@ -103,6 +103,7 @@ def struck(
         "PySide6",
         "shiboken6",
         "PySide6.QtCore",
+        "PySide6.support",  # by Qt's bindings themselves, which abort when that fails
         "qcowgui.engine.allocator",
     ],
 )

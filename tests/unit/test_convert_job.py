@@ -392,7 +392,7 @@ def test_a_full_raw_target_without_room_is_refused_at_once(
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(1, 0, 1))
     monkeypatch.setattr(os, "posix_fallocate", None)
-    with pytest.raises(OutputError, match="would take 6 MiB, and 1 byte"):
+    with pytest.raises(OutputError, match="would take 6 MiB, and 1 B are free"):
         convert(disk, tmp_path / "target.raw", sparse_bytes=0)
     assert names_in(tmp_path) == {disk.name}
 
