@@ -11,7 +11,7 @@ import stat
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Final, Protocol, Self
 
 from qcowgui.errors import SourceError
 
@@ -336,4 +336,9 @@ _HINTS: Final = {
 
 
 def _source_error(name: str, what: str, error: OSError) -> SourceError:
-    return SourceError(f"{name} {what}: {error.strerror}", path=name, errno=error.errno)
+    return SourceError(
+        f"{name or repr(name)} {what}: {error.strerror}",
+        path=name,
+        errno=error.errno,
+        hint=_HINTS.get(error.errno or 0, ""),
+    )

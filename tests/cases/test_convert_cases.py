@@ -32,10 +32,10 @@ from qcowgui.image.chain import open_image
 from qcowgui.image.layer import BATCH_BYTES
 from qcowgui.image.references import AllowGate
 from qcowgui.image.source import FileSource
+from tests.converting import ALLOW, convert, job, mixed_disk, names_in
 from tests.support import oracle
 from tests.support.base_images import b0, b0_builder, pattern, text
 from tests.support.builder import ImageBuilder
-from tests.support.converting import ALLOW, convert, job, mixed_disk, names_in
 from tests.support.damage import set_field
 from tests.support.options import GIB, KIB, MIB, TIB
 

@@ -13,10 +13,10 @@ import pytest
 from qcowgui.convert.options import REFCOUNT_BITS, ConvertOptions
 from qcowgui.engine.qpool import QPoolExecutor
 from qcowgui.errors import OptionsError
+from tests.converting import ALLOW, ConvertKeywords, convert, mixed_disk
 from tests.support import oracle
 from tests.support.base_images import pattern, text
 from tests.support.builder import ImageBuilder
-from tests.support.converting import ALLOW, ConvertKeywords, convert, mixed_disk
 from tests.support.options import GIB, KIB, MIB
 
 Codec = Literal["none", "zlib-32k", "zlib-4k", "zstd"]

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from qcowgui.convert.options import CLUSTER_SIZES, REFCOUNT_BITS
 from qcowgui.errors import QcowError
+from tests.converting import ALLOW, ConvertKeywords, convert
 from tests.support import oracle
 from tests.support.base_images import pattern, text
-from tests.support.converting import ALLOW, ConvertKeywords, convert
 from tests.support.options import KIB, MIB
 from tests.support.strategies import ImageCase, MutatedImage, image_cases, mutated_images
 

@@ -18,8 +18,8 @@ from qcowgui.cli import convert as convert_module
 from qcowgui.cli import interrupts
 from qcowgui.cli.main import run
 from qcowgui.errors import ExitCode
+from tests.converting import names_in
 from tests.support.base_images import b0, text
-from tests.support.converting import names_in
 from tests.support.options import MIB
 
 Capture = pytest.CaptureFixture[str]

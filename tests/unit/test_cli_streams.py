@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.converting import names_in
 from tests.support.base_images import b0, text
-from tests.support.converting import names_in
 from tests.support.options import MIB
 
 NO_SPACE = "standard output can't be written: No space left on device\n"

@@ -14,10 +14,10 @@ from qcowgui.engine.work import CancelToken, Counter, SerialExecutor
 from qcowgui.errors import Cancelled, ImageError
 from qcowgui.image.chain import open_image
 from qcowgui.image.layer import BATCH_BYTES, Piece
+from tests.converting import ALLOW, convert, mixed_disk
 from tests.support import oracle
 from tests.support.base_images import b0, pattern, text
 from tests.support.builder import ImageBuilder
-from tests.support.converting import ALLOW, convert, mixed_disk
 from tests.support.damage import truncate_at
 from tests.support.options import KIB, MIB
 

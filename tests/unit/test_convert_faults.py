@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.converting import mixed_disk, names_in
 from tests.support.base_images import pattern, text
 from tests.support.builder import ImageBuilder
-from tests.support.converting import mixed_disk, names_in
 from tests.support.options import GIB, KIB, MIB, TIB
 
 OLD = b"what was there before"

@@ -17,7 +17,7 @@ from qcowgui.convert.qcow2_header import (
 )
 from qcowgui.errors import OptionsError
 from qcowgui.format.geometry import Geometry
-from tests.support.converting import ConvertKeywords
+from tests.converting import ConvertKeywords
 from tests.support.options import GIB, KIB, MIB
 
 PLACES = TablePlaces(0x30000, 7, 0x10000, 2)

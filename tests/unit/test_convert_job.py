@@ -28,8 +28,8 @@ from qcowgui.errors import (
 )
 from qcowgui.image.layer import BATCH_BYTES, Piece, ReadContext
 from qcowgui.image.reader import GuestImage
+from tests.converting import ConvertKeywords, convert, job, mixed_disk, names_in
 from tests.support.base_images import b0, pattern, text
-from tests.support.converting import ConvertKeywords, convert, job, mixed_disk, names_in
 from tests.support.damage import truncate_at
 from tests.support.options import KIB, MIB
 

@@ -11,7 +11,7 @@ import pytest
 from qcowgui.codec.registry import CompressionType
 from qcowgui.convert.options import CLUSTER_SIZES, REFCOUNT_BITS, Compression, ConvertOptions
 from qcowgui.errors import OptionsError
-from tests.support.converting import ConvertKeywords
+from tests.converting import ConvertKeywords
 from tests.support.options import KIB, MIB
 
 SOURCE, TARGET = Path("source.raw"), Path("target.qcow2")

@@ -17,7 +17,7 @@ import pytest
 from qcowgui.codec.cluster import Buffer
 from qcowgui.convert.output import OutputFile, check_room, check_target, refuse_same_file
 from qcowgui.errors import OutputError
-from tests.support.converting import names_in
+from tests.converting import names_in
 from tests.support.options import GIB, MIB, TIB
 
 OLD = b"what was there before"

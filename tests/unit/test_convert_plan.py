@@ -20,9 +20,9 @@ from qcowgui.engine.work import CancelToken
 from qcowgui.errors import Cancelled
 from qcowgui.image.chain import open_image
 from qcowgui.image.layer import Extent, ExtentKind
+from tests.converting import ALLOW
 from tests.support.base_images import pattern, text
 from tests.support.builder import ImageBuilder
-from tests.support.converting import ALLOW
 from tests.support.options import GIB, KIB, MIB, TIB
 
 Ranges = list[tuple[int, int]]

@@ -20,9 +20,9 @@ from qcowgui.errors import (
 from qcowgui.image.chain import open_image
 from qcowgui.image.references import AllowGate
 from qcowgui.units import format_offset
+from tests.converting import ALLOW, convert, mixed_disk, names_in
 from tests.support.base_images import b0, b0_builder, pattern
 from tests.support.builder import ImageBuilder
-from tests.support.converting import ALLOW, convert, mixed_disk, names_in
 from tests.support.options import KIB, MIB
 
 OLD = b"what was there before"

@@ -10,9 +10,9 @@ from qcowgui.convert.options import Compression, ConvertOptions, TargetFormat
 from qcowgui.convert.warnings import source_warnings
 from qcowgui.image.chain import open_image
 from qcowgui.image.layer import LostRange
+from tests.converting import ALLOW
 from tests.support.base_images import b0, pattern
 from tests.support.builder import ImageBuilder
-from tests.support.converting import ALLOW
 from tests.support.damage import set_field
 from tests.support.options import KIB, MIB
 

@@ -19,8 +19,8 @@ from qcowgui.convert.raw_writer import RawWriter, RunWriter
 from qcowgui.engine.work import CancelToken
 from qcowgui.errors import Cancelled
 from qcowgui.image.layer import Piece
+from tests.converting import mixed_disk
 from tests.support.base_images import pattern
-from tests.support.converting import mixed_disk
 from tests.support.options import KIB, MIB
 
 
