@@ -124,6 +124,7 @@ class _Search:
         self._counter = counter
         self._size_bytes = max(left.size_bytes, right.size_bytes)
         self._planned = 0
+        self._batch_bytes = max(left.batch_bytes, right.batch_bytes)
         self._lock = threading.Lock()
         self.found: int | None = None
         self._batches = SharedIterator(self._iter_batches())
@@ -133,7 +134,9 @@ class _Search:
             iter_stored_ranges(self._left, self._token),
             iter_stored_ranges(self._right, self._token),
         )
-        for batch in iter_batches(ranges, size_bytes=self._size_bytes):
+        for batch in iter_batches(
+            ranges, size_bytes=self._size_bytes, batch_bytes=self._batch_bytes
+        ):
             # Batches come in order: once one differs, only those already handed out can be earlier.
             if self.found is not None:
                 return

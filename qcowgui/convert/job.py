@@ -31,7 +31,7 @@ from qcowgui.engine.work import CancelToken, Counter, Executor, SharedIterator, 
 from qcowgui.errors import ImageError, OptionsError, SourceError, VerifyError
 from qcowgui.format.geometry import Geometry
 from qcowgui.image.chain import OpenedImage, open_image
-from qcowgui.image.layer import BATCH_BYTES, LostRange
+from qcowgui.image.layer import LostRange
 from qcowgui.image.references import (
     DENY,
     AllowGate,
@@ -284,7 +284,11 @@ class ConvertJob:
             output, size_bytes=source.size_bytes, sparse_bytes=self.options.sparse_bytes
         )
         batches = self._counted(
-            iter_batches(iter_stored_ranges(source, self.token), size_bytes=source.size_bytes)
+            iter_batches(
+                iter_stored_ranges(source, self.token),
+                size_bytes=source.size_bytes,
+                batch_bytes=source.batch_bytes,
+            )
         )
 
         def work(_worker_index: int) -> None:
@@ -304,7 +308,7 @@ class ConvertJob:
             iter_batches(
                 iter_ranges_over(source, base, self.token),
                 size_bytes=source.size_bytes,
-                batch_bytes=max(BATCH_BYTES, options.cluster_bytes),
+                batch_bytes=max(source.batch_bytes, options.cluster_bytes),
             )
         )
 

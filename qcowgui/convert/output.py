@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import shutil
 import stat
 import threading
@@ -66,7 +65,7 @@ class OutputFile:
             mode &= stat.S_IMODE(self.target.stat().st_mode) | stat.S_IRUSR | stat.S_IWUSR
         # Cut to leave room for what is added; a character that is cut in half goes.
         name = os.fsencode(self.target.name)[: _MAX_NAME_BYTES - 20].decode(errors="ignore")
-        self.path = self.target.with_name(f".{name}.{secrets.token_hex(4)}.part")
+        self.path = self.target.with_name(f".{name}.{os.urandom(4).hex()}.part")
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         try:
             self._fd = os.open(self.path, flags | getattr(os, "O_CLOEXEC", 0), mode)

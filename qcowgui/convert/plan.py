@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from qcowgui.engine.work import CancelToken
 from qcowgui.image.chain import ChainLayer, OpenedImage
-from qcowgui.image.layer import BATCH_BYTES, Extent, ExtentKind
+from qcowgui.image.layer import Extent, ExtentKind
 from qcowgui.image.reader import GuestImage
 from qcowgui.units import GIB, align_up
 
@@ -109,14 +109,14 @@ def merge_ranges(
 
 
 def iter_batches(
-    ranges: Iterator[tuple[int, int]], *, size_bytes: int, batch_bytes: int = BATCH_BYTES
+    ranges: Iterator[tuple[int, int]], *, size_bytes: int, batch_bytes: int
 ) -> Iterator[Batch]:
     """The cells of a grid of `batch_bytes` that `ranges` touch.
 
     Args:
         ranges: [start, end) in order of their starts.
         size_bytes: The disk's size: the last cell ends there.
-        batch_bytes: A multiple of the target's cluster size.
+        batch_bytes: A multiple of every cluster size concerned.
 
     `skipped_bytes` and the batches' lengths add up to the end of the last batch; what follows it is
     for the caller to count.

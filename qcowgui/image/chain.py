@@ -6,7 +6,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from qcowgui.codec.registry import CompressionType
 from qcowgui.errors import (
@@ -18,9 +18,6 @@ from qcowgui.errors import (
 from qcowgui.format import limits
 from qcowgui.format.geometry import Geometry
 from qcowgui.format.header import CRYPT_METHODS, MAGIC_BYTES
-from qcowgui.format.snapshots import Snapshot, check_snapshot_l1
-from qcowgui.image.identify import identify
-from qcowgui.image.inspect import ImageReport, inspect_source, not_qcow2_error
 from qcowgui.image.layer import Layer, RawLayer
 from qcowgui.image.mapping import GuestMapping
 from qcowgui.image.qcow2_layer import Qcow2Layer
@@ -35,6 +32,10 @@ from qcowgui.image.references import (
 )
 from qcowgui.image.source import ByteSource, FileSource, Identity
 from qcowgui.units import SECTOR_BYTES, align_down
+
+if TYPE_CHECKING:
+    from qcowgui.format.snapshots import Snapshot
+    from qcowgui.image.inspect import ImageReport
 
 FORMATS: Final = ("qcow2", "raw")
 """The formats that this program reads."""
@@ -105,6 +106,9 @@ def probe_format(source: ByteSource) -> str:
     """
     if source.read_at(0, 4) == MAGIC_BYTES:
         return "qcow2"
+    from qcowgui.image.identify import identify
+    from qcowgui.image.inspect import not_qcow2_error
+
     if not identify(source, name=source.name).kind.reads_as_raw:
         raise not_qcow2_error(source)
     return "raw"
@@ -237,6 +241,8 @@ class _ChainOpener:
         *,
         guessed: bool,
     ) -> ImageReport:
+        from qcowgui.image.inspect import inspect_source
+
         report = inspect_source(source)
         geometry = require_mappable(report)
         header = report.header
@@ -316,6 +322,8 @@ def _require_snapshot_table(snapshot: Snapshot, report: ImageReport, geometry: G
     Raises:
         CorruptError: When it is so.
     """
+    from qcowgui.format.snapshots import check_snapshot_l1
+
     finding = check_snapshot_l1(
         snapshot,
         geometry,

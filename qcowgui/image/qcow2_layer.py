@@ -106,6 +106,11 @@ class Qcow2Layer:
         """Size of the guest's disk in whole sectors."""
         return self._mapping.virtual_bytes
 
+    @property
+    def cluster_bytes(self) -> int:
+        """The image's cluster size."""
+        return self._cluster_bytes
+
     def iter_extents(
         self, start: int, end: int, depth: int, *, with_hosts: bool, losses: LossLog | None
     ) -> Iterator[Extent]:

@@ -13,7 +13,7 @@ from typing import Self
 
 from qcowgui.codec.cluster import ClusterDecoder
 from qcowgui.errors import ImageError
-from qcowgui.image.layer import Extent, ExtentKind, Layer, LossLog, Piece, ReadContext
+from qcowgui.image.layer import BATCH_BYTES, Extent, ExtentKind, Layer, LossLog, Piece, ReadContext
 from qcowgui.image.references import Reference
 from qcowgui.image.source import ByteSource, Identity
 from qcowgui.units import format_offset
@@ -52,6 +52,11 @@ class GuestImage:
     def identities(self) -> frozenset[Identity]:
         """(device, inode) of every file this image reads from."""
         return frozenset(source.identity for source in self._sources if source.identity is not None)
+
+    @property
+    def batch_bytes(self) -> int:
+        """How much to read at a time: never less than a cluster, so that none is decoded twice."""
+        return max(BATCH_BYTES, *(layer.cluster_bytes for layer in self.layers))
 
     def context(self) -> ReadContext:
         """Buffers and codecs for one thread; hand it to that thread's reads."""
