@@ -15,9 +15,10 @@ def main() -> int:
         What the process is to leave with.
     """
     try:
+        from qcowgui.cli.collector import paused
         from qcowgui.cli.interrupts import held_back
 
-        with held_back():
+        with held_back(), paused():
             from qcowgui.cli.main import main as run_command_line
         return run_command_line()
     except KeyboardInterrupt:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import click
 
 from qcowgui.cli import interrupts, output, parameters, progress
+from qcowgui.cli.collector import paused
 from qcowgui.cli.progress import State, format_seconds
 from qcowgui.cli.target_options import (
     choose_backing,
@@ -227,7 +228,7 @@ def _refuse_idle_compression(keys: Mapping[str, Any], level: int | None) -> None
 
 def _run(options: ConvertOptions, gate: Gate, report: _Report, *, wants_progress: bool) -> None:
     """Run the conversion on the engine's threads, with a progress line if wanted."""
-    with interrupts.held_back():
+    with interrupts.held_back(), paused():
         from qcowgui.convert.job import ConvertJob
         from qcowgui.engine.qpool import QPoolExecutor
 

@@ -18,6 +18,7 @@ import click
 
 from qcowgui import __version__
 from qcowgui.cli import interrupts, streams
+from qcowgui.cli.collector import paused
 from qcowgui.cli.output import printable, report_error
 from qcowgui.errors import Cancelled, ExitCode, QcowError
 
@@ -75,7 +76,7 @@ class LazyGroup(click.Group):
         """The sub-command, or None when there is none of this name."""
         if cmd_name not in COMMANDS:
             return None
-        with interrupts.held_back():
+        with interrupts.held_back(), paused():
             command: click.Command = importlib.import_module(f"qcowgui.cli.{cmd_name}").command
         if all(parameter.name != "debug" for parameter in command.params):
             command.params.append(_debug_option())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from qcowgui.codec.cluster import Buffer
 from qcowgui.convert.output import OutputFile
-from qcowgui.convert.zeros import iter_data_runs
+from qcowgui.convert.zeros import zero_blocks
 from qcowgui.image.layer import Piece
 
 
@@ -31,14 +31,16 @@ class RunWriter:
 
     def add(self, offset: int, data: Buffer) -> None:
         """Take `data` for `offset`; it is written at the latest by `flush`."""
-        if not self._sparse_bytes:
+        blocks = zero_blocks(data, self._sparse_bytes, phase=offset) if self._sparse_bytes else None
+        if not blocks:
             self._append(offset, data)
             return
-        for first, last in iter_data_runs(data, self._sparse_bytes, phase=offset):
-            if first == 0 and last == len(data):
-                self._append(offset, data)
-            else:
-                self._append(offset + first, memoryview(data)[first:last])
+        start = 0
+        view = memoryview(data)
+        for first, last in (*blocks, (len(data), len(data))):
+            if start < first:
+                self._append(offset + start, view[start:first])
+            start = last
 
     def _append(self, offset: int, data: Buffer) -> None:
         if offset != self._end:
