@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
@@ -48,6 +49,13 @@ class ClusterDecoder(Protocol):
 
         Raises:
             CodecError: When QEMU could not read a whole cluster from it either.
+        """
+        ...
+
+    def decode_many(self, payloads: Sequence[Buffer]) -> list[memoryview] | None:
+        """The clusters of several payloads by one call of the library, or None: use `decode`.
+
+        None says that this codec has no such call, or that one of the payloads needs a closer look.
         """
         ...
 

@@ -6,6 +6,7 @@ Spec: Compressed Clusters Descriptor; header, compression_type.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from typing import Final
 
 import deflate
@@ -45,6 +46,10 @@ class DeflateDecoder:
         if len(cluster) < self._cluster_bytes:
             raise _too_short(len(cluster), self._cluster_bytes)
         return cluster
+
+    def decode_many(self, payloads: Sequence[Buffer]) -> list[memoryview] | None:
+        """None: libdeflate decodes one stream a call. See ClusterDecoder."""
+        return None
 
     def _decode_prefix(self, payload: Buffer) -> bytes:
         try:

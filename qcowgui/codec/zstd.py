@@ -5,7 +5,9 @@ Spec: header, compression_type; RFC 8878.
 
 from __future__ import annotations
 
-from typing import Final
+import struct
+from collections.abc import Sequence
+from typing import Final, cast
 
 import zstandard
 
@@ -54,6 +56,25 @@ class ZstdDecoder:
             return self._context.decompress(payload)
         except zstandard.ZstdError as error:
             raise CodecError(f"the zstd frame is damaged: {error}") from error
+
+    def decode_many(self, payloads: Sequence[Buffer]) -> list[memoryview] | None:
+        """The clusters of several payloads, each one frame of exactly a cluster; None else.
+
+        One call for all of them: the threads of a conversion wait less for one another's turn with
+        Python. 2026-11-30, 64 KiB clusters to raw, 2 threads, medians of 5: 2.82 s → 2.72 s.
+        """
+        try:
+            if any(zstandard.frame_content_size(data) != self._cluster_bytes for data in payloads):
+                return None
+            decoded = self._context.multi_decompress_to_buffer(
+                list(payloads),
+                decompressed_sizes=struct.pack("=Q", self._cluster_bytes) * len(payloads),
+                threads=1,
+            )
+        except zstandard.ZstdError:
+            return None
+        # A segment has the buffer protocol, though its stub does not say so.
+        return [memoryview(cast("bytes", decoded[index])) for index in range(len(decoded))]
 
     def end_of_payload(self, payload: Buffer) -> int | None:
         """Where the last frame that the cluster needs ends in `payload`. See ClusterDecoder."""

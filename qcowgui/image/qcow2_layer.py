@@ -251,10 +251,18 @@ class Qcow2Layer:
         found = self._source.read_into(base, area)
         area = area[:found]
         inside = span.start <= min(clusters) and max(clusters) + self._cluster_bytes <= span.end
-        decode = context.decoder(self._compression_type, self._cluster_bytes).decode
+        decoder = context.decoder(self._compression_type, self._cluster_bytes)
+        if inside and len(clusters) > 1:
+            payloads = [
+                area[start - base : end - base] for start, end in zip(starts, ends, strict=True)
+            ]
+            decoded = decoder.decode_many(payloads)
+            if decoded is not None:
+                pieces += map(Piece, clusters, decoded)
+                return
         for cluster, start, end in zip(clusters, starts, ends, strict=True):
             try:
-                data = decode(area[start - base : end - base])
+                data = decoder.decode(area[start - base : end - base])
             except CodecError as error:
                 first = max(span.start, cluster)
                 last = min(span.end, cluster + self._cluster_bytes)

@@ -20,7 +20,7 @@ def test_no_collection_inside_and_what_was_made_is_frozen() -> None:
     before = gc.get_freeze_count()
     with paused():
         assert not gc.isenabled()
-        made = [[] for _ in range(1000)]
+        made: list[list[int]] = [[] for _ in range(1000)]
     assert gc.isenabled()
     assert gc.get_freeze_count() >= before + len(made)
 

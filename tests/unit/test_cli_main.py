@@ -221,7 +221,7 @@ def test_help_imports_no_command() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
     )
     assert ast.literal_eval(done.stderr) == [
-        f"qcowgui.cli.{name}" for name in ("interrupts", "streams", "output", "main")
+        f"qcowgui.cli.{name}" for name in ("interrupts", "streams", "collector", "output", "main")
     ]
 
 

@@ -69,3 +69,7 @@ def test_damage_is_a_codec_error(payload: bytes) -> None:
     with pytest.raises(CodecError):
         DeflateDecoder(CLUSTER_BYTES).decode(payload)
     assert DeflateDecoder(CLUSTER_BYTES).end_of_payload(payload) is None
+
+
+def test_deflate_has_no_call_for_many() -> None:
+    assert DeflateDecoder(4096).decode_many([b""]) is None

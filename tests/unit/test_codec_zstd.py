@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import resource
 import struct
@@ -307,3 +308,28 @@ def test_window_descriptor_agrees_with_libzstd(descriptor: int) -> None:
 def test_reserved_block_type(reader: ZstdDecoder) -> None:
     with pytest.raises(CodecError, match="reserved"):
         reader.decode(MAGIC + b"\x00\x38" + b"\x07\x00\x00")
+
+
+def test_many_at_once_are_what_each_is() -> None:
+    clusters = [bytes([index]) * 1000 + os.urandom(3096) for index in range(5)]
+    payloads = [frame(cluster) + b"what follows in the file" for cluster in clusters]
+    decoder = ZstdDecoder(4096)
+    decoded = decoder.decode_many(payloads)
+    assert decoded is not None
+    assert [bytes(cluster) for cluster in decoded] == clusters
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        frame(bytes(4096))[:-1],
+        frame(bytes(4095)),
+        frame(bytes(4097)),
+        frame(bytes(2048)) * 2,
+        b"",
+        b"no frame at all",
+        (20).to_bytes(4, "big") + frame(bytes(4096)),
+    ],
+)
+def test_one_that_needs_a_closer_look_makes_many_one_by_one(odd: bytes) -> None:
+    assert ZstdDecoder(4096).decode_many([frame(bytes(4096)), odd]) is None
