@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from qcowgui.cli.parameters import FORMATS
-from qcowgui.errors import NotQcow2Error, ReferencedFileError
-from qcowgui.format import limits
+from qcowgui.errors import NotQcow2Error
 from qcowgui.format.finding import Finding
 from qcowgui.image.identify import identify
 from qcowgui.image.inspect import ImageReport, inspect_source
-from qcowgui.image.references import Gate, backing_reference, open_reference
+from qcowgui.image.references import ChainGuard, Gate, backing_reference, open_reference
 from qcowgui.image.signatures import FileKind, Identification
-from qcowgui.image.source import FileSource, Identity
+from qcowgui.image.source import FileSource
 from qcowgui.image.summary import MappingSummary, l2_table_bytes, summarise_mapping
 from qcowgui.units import MIB, SECTOR_BYTES, align_up
 
@@ -130,24 +129,12 @@ def iter_chain(
             chain is a loop or too long.
         SourceError: When the operating system refuses a file.
     """
-    seen: dict[Identity | None, str] = {}
+    guard = ChainGuard()
     source = FileSource(path)
     guessed = False
     while True:
         with source:
-            identity = source.identity
-            if identity in seen:
-                ring = " → ".join([*seen.values(), source.name])
-                raise ReferencedFileError(
-                    f"the backing chain is a loop: {ring}", name=source.name, reason="loop"
-                )
-            if len(seen) >= limits.MAX_CHAIN_LAYERS:
-                raise ReferencedFileError(
-                    f"the backing chain has more than {limits.MAX_CHAIN_LAYERS} layers",
-                    name=source.name,
-                    reason="depth",
-                )
-            seen[identity] = source.name
+            guard.enter(source)
             inspected = inspect_file(source, image_format, count=count)
         yield inspected
         if isinstance(inspected, RawFile):

@@ -185,13 +185,8 @@ CODES: Final[dict[str, str]] = {
     "bitmap-name": "A bitmap's name is unusable or not unique.",
     "bitmap-table": "A bitmap's table is damaged or has an impossible size.",
     # tables and data
-    "l1-entry-reserved": "An L1 entry has reserved bits set.",
-    "l2-offset-alignment": "An L1 entry points to an unaligned L2 table.",
     "l2-truncated": "The file ends before the end of an L2 table.",
-    "data-truncated": "The file ends before data that the image refers to.",
     "file-shorter-than-image": "The file is shorter than its own structures need.",
-    "compressed-data": "A compressed cluster can't be decoded.",
     "prerelease-zstd": "Zstandard clusters in a pre-release QEMU's layout (length before frame).",
-    "trailing-data": "The file is longer than a raw structure accounts for.",
 }
 """Every finding code with its meaning in one sentence."""

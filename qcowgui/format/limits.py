@@ -76,7 +76,5 @@ MAX_FINDINGS_OF_A_KIND: Final = 64
 """ours: more findings of one code tell a reader nothing new."""
 MAX_CHAIN_LAYERS: Final = 256
 """ours: an honest chain is far shorter; QEMU itself has no bound but the stack."""
-MAX_WINDOW_BYTES: Final = 4 * MIB
-"""ours: L2 entries that are decoded at a time: one table at 2 MiB clusters with 16-byte entries."""
 FIRST_READ_BYTES: Final = 64 * KIB
 """ours: what an open reads before it knows the cluster size."""

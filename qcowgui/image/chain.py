@@ -12,7 +12,6 @@ from qcowgui.codec.registry import CompressionType
 from qcowgui.errors import (
     CorruptError,
     ImageError,
-    ReferencedFileError,
     UnsupportedError,
 )
 from qcowgui.format import limits
@@ -24,6 +23,7 @@ from qcowgui.image.qcow2_layer import Qcow2Layer
 from qcowgui.image.reader import GuestImage
 from qcowgui.image.references import (
     DENY,
+    ChainGuard,
     Gate,
     Reference,
     backing_reference,
@@ -159,7 +159,7 @@ class _ChainOpener:
         self._sources: list[ByteSource] = []
         self._layers: list[Layer] = []
         self._chain: list[ChainLayer] = []
-        self._seen: dict[Identity, str] = {}
+        self._guard = ChainGuard()
 
     def close(self) -> None:
         for source in self._sources:
@@ -172,7 +172,7 @@ class _ChainOpener:
         guessed = False
         while True:
             self._sources.append(source)
-            self._guard(source, reference)
+            self._guard.enter(source)
             found = format or probe_format(source)
             if found not in FORMATS:
                 raise UnsupportedError(
@@ -199,23 +199,6 @@ class _ChainOpener:
         return OpenedImage(
             self._layers, self._chain, self._sources, salvage=self._salvage, missing=missing
         )
-
-    def _guard(self, source: FileSource, reference: Reference | None) -> None:
-        """Refuse loops, by identity, and chains that are too long."""
-        name = reference.name if reference else source.name
-        if source.identity in self._seen:
-            paths = [*(str(layer.path) for layer in self._chain), source.name]
-            raise ReferencedFileError(
-                f"The backing chain is a loop: {' → '.join(paths)}", name=name, reason="loop"
-            )
-        if len(self._chain) >= limits.MAX_CHAIN_LAYERS:
-            raise ReferencedFileError(
-                f"The backing chain has more than {limits.MAX_CHAIN_LAYERS} layers",
-                name=name,
-                reason="depth",
-            )
-        if source.identity is not None:
-            self._seen[source.identity] = source.name
 
     def _add_raw(self, source: FileSource, reference: Reference | None, *, guessed: bool) -> None:
         layer = RawLayer(source)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 from qcowgui.errors import ReferencedFileError
 from qcowgui.format import limits
 from qcowgui.format.text import decode_name
-from qcowgui.image.source import FileSource
+from qcowgui.image.source import FileSource, Identity
 
 if TYPE_CHECKING:
     from qcowgui.image.inspect import ImageReport
@@ -228,3 +228,30 @@ def _moved_hint(reference: Reference, path: Path) -> str:
     """Where a file of the same name lies beside the image, as after a move to another machine."""
     beside = reference.image_path.parent / path.name
     return f"a file of that name is beside the image: {beside}" if beside.is_file() else ""
+
+
+class ChainGuard:
+    """Refuses backing chains that are loops, by the files' identity, or too long."""
+
+    def __init__(self) -> None:
+        self._seen: dict[Identity, str] = {}
+
+    def enter(self, source: FileSource) -> None:
+        """Note the next file of the chain.
+
+        Raises:
+            ReferencedFileError: When the chain has been there, or is too long.
+        """
+        identity = source.identity
+        if identity in self._seen:
+            ring = " → ".join([*self._seen.values(), source.name])
+            raise ReferencedFileError(
+                f"The backing chain is a loop: {ring}", name=source.name, reason="loop"
+            )
+        if len(self._seen) >= limits.MAX_CHAIN_LAYERS:
+            raise ReferencedFileError(
+                f"The backing chain has more than {limits.MAX_CHAIN_LAYERS} layers",
+                name=source.name,
+                reason="depth",
+            )
+        self._seen[identity] = source.name

@@ -203,7 +203,7 @@ class FileSource:
         return stat.S_ISBLK(self._status.st_mode)
 
     @property
-    def identity(self) -> Identity | None:
+    def identity(self) -> Identity:
         """(device, inode)."""
         return self._status.st_dev, self._status.st_ino
 

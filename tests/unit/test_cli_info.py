@@ -294,7 +294,7 @@ def test_a_loop_is_shown_as_a_ring(tmp_path: Path, capsys: Capture) -> None:
     assert run(arguments) == ExitCode.FAILED
     captured = capsys.readouterr()
     assert len(json.loads(captured.out)) == 2
-    assert "the backing chain is a loop" in captured.err
+    assert "The backing chain is a loop" in captured.err
     assert captured.err.count("a.qcow2") == 2
 
 
