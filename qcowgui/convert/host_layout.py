@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from qcowgui.format.geometry import ENTRY_BYTES, Geometry
-from qcowgui.format.refcounts import pack_refcounts
+from qcowgui.format.refcounts import pack_refcounts, refcount_metadata_clusters
 from qcowgui.units import align_up, ceil_div
 
 _GROWTH_CLUSTERS: Final = 1 << 16
@@ -142,15 +142,10 @@ class HostLayout:
         geometry = self._geometry
         per_table_cluster = geometry.cluster_bytes // ENTRY_BYTES
         written = len(self._block_offsets)
-        blocks, table = 0, 1
-        while True:
-            # Both count themselves, so this ends at the least fixed point. Spec: 1.10
-            total = self._next_cluster + blocks + table
-            more = max(0, ceil_div(total, geometry.refcounts_per_block) - written)
-            wider = max(1, ceil_div(written + more, per_table_cluster))
-            if (more, wider) == (blocks, table):
-                break
-            blocks, table = more, wider
+        blocks, table = refcount_metadata_clusters(
+            self._next_cluster - written, geometry.cluster_bits, geometry.refcount_order
+        )
+        blocks -= written
         block_offset = self.allocate_clusters(blocks)
         table_offset = self.allocate_clusters(table)
         for index in range(blocks):
