@@ -6,7 +6,6 @@ anything heavy is loaded.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import os
 import sys
@@ -96,6 +95,8 @@ class LazyGroup(click.Group):
         if command is not None:
             return name, command, args[1:]
         if _is_mistyped_command(name):
+            import difflib
+
             close = difflib.get_close_matches(name, COMMANDS, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
             raise click.UsageError(f"there is no command and no file {name!r}{hint}", ctx)

@@ -10,7 +10,6 @@ import contextlib
 import itertools
 import json
 import sys
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -231,6 +230,8 @@ def report_error(
         debug: Whether the traceback comes first.
     """
     if debug:
+        import traceback
+
         _tell("".join(traceback.format_exception(error)))
     if isinstance(error, QcowError):
         message = message or error_sentence(error)

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
 Buffer: TypeAlias = bytes | bytearray | memoryview
 """Contiguous bytes. A memoryview must have the format "B"."""
+
+
+Segments: TypeAlias = npt.NDArray[np.uint64]
+"""(offset, length) in bytes, one row a payload: shape (n, 2)."""
 
 
 class CodecError(Exception):
@@ -52,10 +59,14 @@ class ClusterDecoder(Protocol):
         """
         ...
 
-    def decode_many(self, payloads: Sequence[Buffer]) -> list[memoryview] | None:
-        """The clusters of several payloads by one call of the library, or None: use `decode`.
+    def decode_many(self, area: Buffer, segments: Segments) -> Sequence[Buffer] | None:
+        """The clusters of several payloads, or None when one of them needs a closer look.
 
-        None says that this codec has no such call, or that one of the payloads needs a closer look.
+        The fast way for what is as it should be; `decode` says what is wrong with the rest.
+
+        Args:
+            area: Bytes that hold all the payloads.
+            segments: Where they lie in it.
         """
         ...
 

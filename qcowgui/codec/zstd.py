@@ -5,13 +5,13 @@ Spec: header, compression_type; RFC 8878.
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from typing import Final, cast
 
 import zstandard
 
-from qcowgui.codec.cluster import Buffer, CodecError, LevelRange, require_whole
+from qcowgui.codec.cluster import Buffer, CodecError, LevelRange, Segments, require_whole
 from qcowgui.codec.zstd_frame import (
     PRERELEASE_LENGTH_BYTES,
     Frame,
@@ -57,24 +57,24 @@ class ZstdDecoder:
         except zstandard.ZstdError as error:
             raise CodecError(f"the zstd frame is damaged: {error}") from error
 
-    def decode_many(self, payloads: Sequence[Buffer]) -> list[memoryview] | None:
-        """The clusters of several payloads, each one frame of exactly a cluster; None else.
+    def decode_many(self, area: Buffer, segments: Segments) -> Sequence[Buffer] | None:
+        """The clusters of payloads that are one frame of a cluster each. See ClusterDecoder.
 
         One call for all of them: the threads of a conversion wait less for one another's turn with
         Python. 2026-11-30, 64 KiB clusters to raw, 2 threads, medians of 5: 2.82 s → 2.72 s.
         """
         try:
-            if any(zstandard.frame_content_size(data) != self._cluster_bytes for data in payloads):
-                return None
+            # Room for a cluster each is all that is set aside, whatever a frame declares.
             decoded = self._context.multi_decompress_to_buffer(
-                list(payloads),
-                decompressed_sizes=struct.pack("=Q", self._cluster_bytes) * len(payloads),
+                zstandard.BufferWithSegments(area, segments.tobytes()),
+                decompressed_sizes=self._cluster_bytes.to_bytes(8, sys.byteorder) * len(segments),
                 threads=1,
             )
-        except zstandard.ZstdError:
+        except (zstandard.ZstdError, ValueError):  # ValueError: a payload beyond the area
             return None
         # A segment has the buffer protocol, though its stub does not say so.
-        return [memoryview(cast("bytes", decoded[index])) for index in range(len(decoded))]
+        segment = cast("Callable[[int], bytes]", decoded.__getitem__)
+        return [memoryview(segment(index)) for index in range(len(decoded))]
 
     def end_of_payload(self, payload: Buffer) -> int | None:
         """Where the last frame that the cluster needs ends in `payload`. See ClusterDecoder."""

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from qcowgui.codec.cluster import Buffer, ClusterEncoder
 from qcowgui.codec.registry import encoder
@@ -44,6 +44,9 @@ from qcowgui.units import SECTOR_BYTES, format_offset
 
 if TYPE_CHECKING:
     from qcowgui.convert.options import ConvertOptions
+
+_STREAMED_BATCHES: Final = 4
+"""How many batches a worker reads and writes in one go where nothing has to wait for the last."""
 
 Tick = Callable[[], None]
 Warn = Callable[[str], None]
@@ -287,7 +290,7 @@ class ConvertJob:
             iter_batches(
                 iter_stored_ranges(source, self.token),
                 size_bytes=source.size_bytes,
-                batch_bytes=source.batch_bytes,
+                batch_bytes=source.batch_bytes * _STREAMED_BATCHES,
             )
         )
 
@@ -295,7 +298,7 @@ class ConvertJob:
             context = source.context()
             for batch in batches:
                 self.token.raise_if_cancelled()
-                writer.write(source.read_pieces(batch.start, batch.end, context))
+                source.stream_pieces(batch.start, batch.end, context, writer.write)
                 self._stage.counter.add(batch.end - batch.start)
 
         return work

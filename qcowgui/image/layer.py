@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Final, NamedTuple, Protocol
@@ -140,14 +140,19 @@ class ReadContext:
     Attributes:
         salvage: Where unreadable ranges are noted to be read as zeros; None: they raise.
         made_decoders: Gets every decoder made here, for what they have seen; it may be shared.
+        arena_bytes: How much the reads between two calls of `begin` usually take.
     """
 
     salvage: LossLog | None = None
     made_decoders: list[ClusterDecoder] = field(default_factory=list)
-    _arena: bytearray = field(default_factory=lambda: bytearray(BATCH_BYTES))
+    arena_bytes: int = BATCH_BYTES
+    _arena: bytearray = field(init=False)
     _arena_used: int = 0
     _payload_area: bytearray = field(default_factory=bytearray)
     _decoders: dict[tuple[CompressionType, int], ClusterDecoder] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._arena = bytearray(self.arena_bytes)
 
     def begin(self) -> None:
         """Start a read: pieces of the one before are no longer valid."""
@@ -156,8 +161,6 @@ class ReadContext:
     def buffer(self, length: int) -> memoryview:
         """`length` bytes to read into, with any content."""
         start = self._arena_used
-        if start == 0 and length > len(self._arena):
-            self._arena = bytearray(length)  # clusters that are larger than a batch
         if start + length > len(self._arena):
             return memoryview(bytearray(length))
         self._arena_used = start + length
@@ -183,6 +186,47 @@ class ReadContext:
         if self.salvage is None:
             raise error
         self.salvage.add(lost_range(start, start + length, error))
+
+
+class PieceSink:
+    """Takes the pieces of one read, and hands them on while they are still in the core's cache.
+
+    A long read costs less Python a byte than many short ones, but only if what it has read is used
+    before the next mebibyte takes its place.
+
+    Attributes:
+        context: The read's buffers and codecs.
+        pieces: What was taken and not yet handed on, in no order.
+    """
+
+    def __init__(
+        self, context: ReadContext, consume: Callable[[list[Piece]], None] | None = None
+    ) -> None:
+        """A sink for one read.
+
+        Args:
+            context: The read's; its buffers are free again after each call of `consume`.
+            consume: Gets the pieces by the batch; None keeps all of them in `pieces`.
+        """
+        self.context: Final = context
+        self.pieces: list[Piece] = []
+        self._consume = consume
+        self._held_bytes = 0
+
+    def add(self, start: int, data: bytes | bytearray | memoryview) -> None:
+        """Take the bytes that lie at `start` in the guest."""
+        self.pieces.append(Piece(start, data))
+        self._held_bytes += len(data)
+        if self._held_bytes >= BATCH_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand on what is held, if somebody asked for it."""
+        if self._consume is not None and self.pieces:
+            self._consume(self.pieces)
+            self.pieces = []
+            self._held_bytes = 0
+            self.context.begin()
 
 
 class Layer(Protocol):
@@ -221,14 +265,13 @@ class Layer(Protocol):
         self,
         start: int,
         end: int,
-        context: ReadContext,
-        pieces: list[Piece],
+        sink: PieceSink,
         pending: list[tuple[int, int]],
     ) -> None:
-        """Append the bytes of [start, end) to `pieces`, ranges left to the next layer to `pending`.
+        """Give the bytes of [start, end) to `sink`, ranges left to the next layer to `pending`.
 
         Raises:
-            ImageError: When bytes can't be read and the context does not salvage.
+            ImageError: When bytes can't be read and the sink's context does not salvage.
             SourceError: When the operating system refuses a read.
         """
         ...
@@ -239,20 +282,20 @@ def read_plain(
     host_offset: int,
     start: int,
     length: int,
-    context: ReadContext,
-    pieces: list[Piece],
+    sink: PieceSink,
 ) -> None:
-    """Append `length` stored guest bytes that lie at `host_offset` of `source`.
+    """Give `length` stored guest bytes that lie at `host_offset` of `source` to `sink`.
 
     Raises:
-        TruncatedError: When the file ends before them and the context does not salvage.
+        TruncatedError: When the file ends before them and the sink's context does not salvage.
     """
+    context = sink.context
     found = max(0, min(length, source.size_bytes - host_offset))
     for first, last in _stored_parts(source, host_offset, host_offset + length):
         buffer = context.buffer(last - first)
         count = source.read_into(first, buffer)
         if count:
-            pieces.append(Piece(start + first - host_offset, buffer[:count]))
+            sink.add(start + first - host_offset, buffer[:count])
         if count < last - first:
             found = first + count - host_offset
             break
@@ -274,14 +317,16 @@ def read_plain(
 
 
 def _stored_parts(source: ByteSource, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The parts of [start, end) to read: long ranges without the holes of the file.
+    """The parts of [start, end) to read at a time: long ranges without the holes of the file.
 
     Preallocated images consist of clusters that are holes of the file; they read as zeros.
     """
     if end - start < _HOLE_BYTES:
         yield start, end
-    else:
-        yield from source.iter_data_ranges(start, end)
+        return
+    for first, last in source.iter_data_ranges(start, end):
+        for part in range(first, last, BATCH_BYTES):
+            yield part, min(part + BATCH_BYTES, last)
 
 
 class RawLayer:
@@ -325,11 +370,10 @@ class RawLayer:
         self,
         start: int,
         end: int,
-        context: ReadContext,
-        pieces: list[Piece],
+        sink: PieceSink,
         pending: list[tuple[int, int]],
     ) -> None:
         """As `Layer.read`; holes are not read."""
         del pending
         for first, last in self._source.iter_data_ranges(start, end):
-            read_plain(self._source, first, first, last - first, context, pieces)
+            read_plain(self._source, first, first, last - first, sink)

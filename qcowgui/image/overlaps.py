@@ -9,18 +9,21 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qcowgui.format import limits
-from qcowgui.format.bitmaps import BitmapsExtension
-from qcowgui.format.encryption import EncryptionHeaderPointer
 from qcowgui.format.finding import Finding, Severity
 from qcowgui.format.geometry import ENTRY_BYTES, Geometry
 from qcowgui.format.header import Header
 from qcowgui.format.tables import l2_table_offsets, parse_words
 from qcowgui.image.source import ByteSource
 from qcowgui.units import MIB, format_offset
+
+if TYPE_CHECKING:  # as in inspect: most images lack these
+    from qcowgui.format.bitmaps import BitmapsExtension
+    from qcowgui.format.encryption import EncryptionHeaderPointer
 
 _WINDOW_BYTES = MIB
 

@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from qcowgui.codec.cluster import CodecError
+from qcowgui.codec.cluster import Buffer, CodecError
 from qcowgui.codec.registry import CompressionType
 from qcowgui.errors import CorruptError, ImageError, TruncatedError
 from qcowgui.format.entries import ClusterKind, L2Entry, SubclusterKind
 from qcowgui.format.geometry import SUBCLUSTERS
 from qcowgui.format.tables import L2View
 from qcowgui.image.layer import (
+    BATCH_BYTES,
     Extent,
     ExtentKind,
     LossLog,
-    Piece,
-    ReadContext,
+    PieceSink,
     lost_range,
     read_plain,
 )
 from qcowgui.image.mapping import GuestMapping, Span
 from qcowgui.image.source import ByteSource
-from qcowgui.units import MIB, format_offset
+from qcowgui.units import KIB, MIB, format_offset
 
 _MAX_READ_BYTES: Final = 8 * MIB
 """Payloads are read in one go up to this: twice what a batch of the largest clusters can need."""
+
+_GAP_BYTES: Final = 64 * KIB
+"""Between payloads, this much is read along: it costs less than one more system call and group."""
+_JOINED_BYTES: Final = 16 * KIB
+"""Clusters up to this size are joined to runs when decoded: copying costs less than each apart."""
 
 _EXTENT_KINDS: Final = (
     ExtentKind.UNALLOCATED,
@@ -150,49 +155,47 @@ class Qcow2Layer:
         self,
         start: int,
         end: int,
-        context: ReadContext,
-        pieces: list[Piece],
+        sink: PieceSink,
         pending: list[tuple[int, int]],
     ) -> None:
         """As `Layer.read`."""
         for span in self._mapping.iter_spans(start, end):
             if span.missing:
                 lost_bytes = span.end - span.start
-                context.lose(span.start, lost_bytes, self._mapping.error_at(span.start))
+                sink.context.lose(span.start, lost_bytes, self._mapping.error_at(span.start))
                 continue
             if span.view is None:
                 pending.append((span.start, span.end))
                 continue
             compressed = span.view.kinds == ClusterKind.COMPRESSED
             if compressed.any():
-                self._read_compressed(span, span.view, np.flatnonzero(compressed), context, pieces)
+                self._read_compressed(span, span.view, np.flatnonzero(compressed), sink)
                 if compressed.all():
                     continue
             for run in _iter_runs(span, span.view, self._cluster_bytes, split_hosts=True):
-                self._read_run(span, span.view, run, context, pieces, pending)
+                self._read_run(span, span.view, run, sink, pending)
 
     def _read_run(
         self,
         span: Span,
         view: L2View,
         run: _Run,
-        context: ReadContext,
-        pieces: list[Piece],
+        sink: PieceSink,
         pending: list[tuple[int, int]],
     ) -> None:
         kind, start, end, host, _, _ = run
         if kind == ClusterKind.UNALLOCATED:
             pending.append((start, end))
         elif kind == ClusterKind.NORMAL and host is not None:
-            read_plain(self._data_source, host, start, end - start, context, pieces)
+            read_plain(self._data_source, host, start, end - start, sink)
         elif kind == ClusterKind.MIXED:
             for first, last, part, part_host in self._iter_subclusters(span, view, run):
                 if part is SubclusterKind.UNALLOCATED:
                     pending.append((first, last))
                 elif part is SubclusterKind.NORMAL and part_host is not None:
-                    read_plain(self._data_source, part_host, first, last - first, context, pieces)
+                    read_plain(self._data_source, part_host, first, last - first, sink)
         elif kind > ClusterKind.MIXED:
-            context.lose(start, end - start, self._mapping.error_at(start))
+            sink.context.lose(start, end - start, self._mapping.error_at(start))
 
     def _iter_subclusters(
         self, span: Span, view: L2View, run: _Run
@@ -218,63 +221,69 @@ class Qcow2Layer:
                 part = stop
 
     def _read_compressed(
-        self,
-        span: Span,
-        view: L2View,
-        chosen: npt.NDArray[np.intp],
-        context: ReadContext,
-        pieces: list[Piece],
+        self, span: Span, view: L2View, chosen: npt.NDArray[np.intp], sink: PieceSink
     ) -> None:
         """Decode compressed clusters: payloads that lie close together are read in one go."""
         offsets = view.host_offsets[chosen]
         order = np.argsort(offsets, kind="stable")
-        sorted_offsets = offsets[order]
-        sorted_ends = sorted_offsets + view.payload_bytes[chosen][order]
-        clusters = ((chosen[order] + span.first_cluster) * self._cluster_bytes).tolist()
-        starts, ends = sorted_offsets.tolist(), sorted_ends.tolist()
-        for first, last in _iter_groups(sorted_offsets, sorted_ends, self._cluster_bytes):
-            self._decode_group(
-                span, clusters[first:last], starts[first:last], ends[first:last], context, pieces
-            )
+        starts = offsets[order]
+        ends = starts + view.payload_bytes[chosen][order]
+        clusters = (chosen[order] + span.first_cluster) * self._cluster_bytes
+        limit = max(1, BATCH_BYTES // self._cluster_bytes)
+        gap_bytes = max(self._cluster_bytes, _GAP_BYTES)
+        for first, last in _iter_groups(starts, ends, gap_bytes, limit):
+            part = slice(first, last)
+            self._decode_group(span, clusters[part], starts[part], ends[part], sink)
 
     def _decode_group(
         self,
         span: Span,
-        clusters: list[int],
-        starts: list[int],
-        ends: list[int],
-        context: ReadContext,
-        pieces: list[Piece],
+        clusters: npt.NDArray[np.int64],
+        starts: npt.NDArray[np.int64],
+        ends: npt.NDArray[np.int64],
+        sink: PieceSink,
     ) -> None:
-        base = starts[0]
-        area = context.payload_area(max(ends) - base)
-        found = self._source.read_into(base, area)
-        area = area[:found]
-        inside = span.start <= min(clusters) and max(clusters) + self._cluster_bytes <= span.end
+        context = sink.context
+        base = int(starts[0])
+        area = context.payload_area(int(ends.max()) - base)
+        area = area[: self._source.read_into(base, area)]
         decoder = context.decoder(self._compression_type, self._cluster_bytes)
-        if inside and len(clusters) > 1:
-            payloads = [
-                area[start - base : end - base] for start, end in zip(starts, ends, strict=True)
-            ]
-            decoded = decoder.decode_many(payloads)
+        if span.start <= clusters.min() and clusters.max() + self._cluster_bytes <= span.end:
+            segments = np.empty((len(starts), 2), dtype=np.uint64)
+            segments[:, 0] = starts - base
+            segments[:, 1] = ends - starts
+            decoded = decoder.decode_many(area, segments)
             if decoded is not None:
-                pieces += map(Piece, clusters, decoded)
+                self._give(clusters, decoded, sink)
                 return
-        for cluster, start, end in zip(clusters, starts, ends, strict=True):
+        for cluster, start, end in zip(
+            clusters.tolist(), starts.tolist(), ends.tolist(), strict=True
+        ):
+            first = max(span.start, cluster)
+            last = min(span.end, cluster + self._cluster_bytes)
             try:
                 data = decoder.decode(area[start - base : end - base])
             except CodecError as error:
-                first = max(span.start, cluster)
-                last = min(span.end, cluster + self._cluster_bytes)
                 lost = self._payload_error(error, cluster, start, end)
                 context.lose(first, last - first, lost)
                 continue
-            if inside:
-                pieces.append(Piece(cluster, data))
-            else:
-                first = max(span.start - cluster, 0)
-                last = min(span.end - cluster, self._cluster_bytes)
-                pieces.append(Piece(cluster + first, memoryview(data)[first:last]))
+            sink.add(first, memoryview(data)[first - cluster : last - cluster])
+
+    def _give(
+        self, clusters: npt.NDArray[np.int64], decoded: Sequence[Buffer], sink: PieceSink
+    ) -> None:
+        """Give whole clusters to `sink`: small ones joined, since each piece costs its own time."""
+        if self._cluster_bytes > _JOINED_BYTES:
+            for cluster, data in zip(clusters.tolist(), decoded, strict=True):
+                sink.add(cluster, data)
+            return
+        order = np.argsort(clusters)
+        ordered = clusters[order]
+        breaks = np.flatnonzero(ordered[1:] - ordered[:-1] != self._cluster_bytes) + 1
+        indices = order.tolist()
+        for first, last in itertools.pairwise([0, *breaks.tolist(), len(indices)]):
+            run = [decoded[index] for index in indices[first:last]]
+            sink.add(int(ordered[first]), b"".join(run))
 
     def _payload_error(self, error: CodecError, cluster: int, start: int, end: int) -> ImageError:
         where = (
@@ -350,7 +359,10 @@ def _iter_runs(
 
 
 def _iter_groups(
-    starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64], max_gap_bytes: int
+    starts: npt.NDArray[np.int64],
+    ends: npt.NDArray[np.int64],
+    max_gap_bytes: int,
+    max_payloads: int,
 ) -> Iterator[tuple[int, int]]:
     """Index ranges [a, b) of payloads, sorted by start, that one read covers well.
 
@@ -360,14 +372,11 @@ def _iter_groups(
     breaks = np.flatnonzero(starts[1:] - reach[:-1] > max_gap_bytes) + 1
     edges = [0, *breaks.tolist(), len(starts)]
     for first, last in itertools.pairwise(edges):
-        while int(reach[last - 1]) - int(starts[first]) > _MAX_READ_BYTES:
+        while first < last:
             limit = int(starts[first]) + _MAX_READ_BYTES
-            stop = max(
-                first + 1, int(np.searchsorted(reach[first:last], limit, side="right")) + first
-            )
+            stop = min(first + max_payloads, last)
+            if int(reach[stop - 1]) > limit:
+                within = int(np.searchsorted(reach[first:stop], limit, side="right"))
+                stop = first + max(1, within)
             yield first, stop
-            if stop == last:
-                break
             first = stop  # noqa: PLW2901  the rest of this group
-        else:
-            yield first, last

@@ -7,13 +7,22 @@ asked for salvage and gets the list of what was lost.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Self
 
 from qcowgui.codec.cluster import ClusterDecoder
 from qcowgui.errors import ImageError
-from qcowgui.image.layer import BATCH_BYTES, Extent, ExtentKind, Layer, LossLog, Piece, ReadContext
+from qcowgui.image.layer import (
+    BATCH_BYTES,
+    Extent,
+    ExtentKind,
+    Layer,
+    LossLog,
+    Piece,
+    PieceSink,
+    ReadContext,
+)
 from qcowgui.image.references import Reference
 from qcowgui.image.source import ByteSource, Identity
 from qcowgui.units import format_offset
@@ -60,7 +69,7 @@ class GuestImage:
 
     def context(self) -> ReadContext:
         """Buffers and codecs for one thread; hand it to that thread's reads."""
-        return ReadContext(self.losses, self._decoders)
+        return ReadContext(self.losses, self._decoders, self.batch_bytes)
 
     @property
     def prerelease_seen(self) -> int:
@@ -144,22 +153,46 @@ class GuestImage:
             SourceError: When the operating system refuses a read.
         """
         context.begin()
-        pieces: list[Piece] = []
+        sink = PieceSink(context)
+        self._read_layers(start, end, sink)
+        sink.pieces.sort(key=_piece_start)
+        return sink.pieces
+
+    def stream_pieces(
+        self, start: int, end: int, context: ReadContext, consume: Callable[[list[Piece]], None]
+    ) -> None:
+        """Give the pieces of [start, end) to `consume`, about a batch at a time.
+
+        Those of one call are in order, the calls are not. A piece is valid during its call.
+
+        Raises:
+            ImageError: When something can't be read, unless this image salvages.
+            SourceError: When the operating system refuses a read.
+        """
+
+        def consume_sorted(pieces: list[Piece]) -> None:
+            pieces.sort(key=_piece_start)
+            consume(pieces)
+
+        context.begin()
+        sink = PieceSink(context, consume_sorted)
+        self._read_layers(start, end, sink)
+        sink.flush()
+
+    def _read_layers(self, start: int, end: int, sink: PieceSink) -> None:
         wanted = [(start, min(end, self.size_bytes))]
         for layer in self.layers:
             pending: list[tuple[int, int]] = []
             for first, last in wanted:
                 inside = min(last, layer.size_bytes)
                 if first < inside:
-                    layer.read(first, inside, context, pieces, pending)
+                    layer.read(first, inside, sink, pending)
             wanted = pending
             if not wanted:
                 break
         if self.missing is not None:
             for first, last in wanted:
-                context.lose(first, last - first, self._missing_error(self.missing, first))
-        pieces.sort(key=_piece_start)
-        return pieces
+                sink.context.lose(first, last - first, self._missing_error(self.missing, first))
 
     def _missing_error(self, missing: Reference, start: int) -> ImageError:
         return ImageError(

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Literal
 
+import numpy as np
+import numpy.typing as npt
 import zstandard
 
 LengthPrefix = Literal["big", "little"]
@@ -35,3 +39,10 @@ def zstd_stream(
 def with_length_prefix(stream: bytes, byteorder: LengthPrefix) -> bytes:
     """Return the stream as the unreleased zstd patches of 2019 stored it, its length before it."""
     return len(stream).to_bytes(4, byteorder) + stream
+
+
+def packed(payloads: Sequence[bytes]) -> tuple[bytes, npt.NDArray[np.uint64]]:
+    """Return `payloads` one behind the other, and where each lies: what decode_many takes."""
+    lengths = [len(payload) for payload in payloads]
+    starts = [0, *accumulate(lengths)][: len(lengths)]
+    return b"".join(payloads), np.array([starts, lengths], dtype=np.uint64).T.copy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import zlib
 
@@ -9,6 +10,7 @@ import pytest
 
 from qcowgui.codec.cluster import CodecError
 from qcowgui.codec.deflate import DeflateDecoder
+from tests.support.payload import packed
 
 CLUSTER_BYTES = 4096
 
@@ -71,5 +73,16 @@ def test_damage_is_a_codec_error(payload: bytes) -> None:
     assert DeflateDecoder(CLUSTER_BYTES).end_of_payload(payload) is None
 
 
-def test_deflate_has_no_call_for_many() -> None:
-    assert DeflateDecoder(4096).decode_many([b""]) is None
+def test_many_at_once_are_what_each_is() -> None:
+    clusters = [bytes([index]) * 1000 + os.urandom(3096) for index in range(5)]
+    payloads = [raw_deflate(cluster) for cluster in clusters]
+    decoded = DeflateDecoder(4096).decode_many(*packed(payloads))
+    assert decoded is not None
+    assert [bytes(cluster) for cluster in decoded] == clusters
+
+
+@pytest.mark.parametrize(
+    "odd", [b"", b"\xff" * 64, raw_deflate(bytes(4095)), raw_deflate(bytes(4097))]
+)
+def test_one_that_needs_a_closer_look_makes_many_one_by_one(odd: bytes) -> None:
+    assert DeflateDecoder(4096).decode_many(*packed([raw_deflate(bytes(4096)), odd])) is None

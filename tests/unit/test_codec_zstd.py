@@ -16,6 +16,7 @@ import zstandard
 from qcowgui.codec.cluster import CodecError
 from qcowgui.codec.zstd import ZstdDecoder
 from qcowgui.codec.zstd_frame import narrow_window, parse_frame, strip_prerelease_length
+from tests.support.payload import packed
 
 CLUSTER_BYTES = 65536
 MAGIC = b"\x28\xb5\x2f\xfd"
@@ -314,7 +315,7 @@ def test_many_at_once_are_what_each_is() -> None:
     clusters = [bytes([index]) * 1000 + os.urandom(3096) for index in range(5)]
     payloads = [frame(cluster) + b"what follows in the file" for cluster in clusters]
     decoder = ZstdDecoder(4096)
-    decoded = decoder.decode_many(payloads)
+    decoded = decoder.decode_many(*packed(payloads))
     assert decoded is not None
     assert [bytes(cluster) for cluster in decoded] == clusters
 
@@ -332,4 +333,18 @@ def test_many_at_once_are_what_each_is() -> None:
     ],
 )
 def test_one_that_needs_a_closer_look_makes_many_one_by_one(odd: bytes) -> None:
-    assert ZstdDecoder(4096).decode_many([frame(bytes(4096)), odd]) is None
+    assert ZstdDecoder(4096).decode_many(*packed([frame(bytes(4096)), odd])) is None
+
+
+def test_payloads_beyond_what_was_read_are_looked_at_one_by_one() -> None:
+    area, segments = packed([frame(bytes(4096))])
+    segments[0, 1] += 1
+    assert ZstdDecoder(4096).decode_many(area, segments) is None
+
+
+def test_many_at_once_take_room_for_a_cluster_each_whatever_they_declare() -> None:
+    bomb = bytearray(frame(bytes(4096)))
+    bomb[4:] = b"\xe0" + (1 << 40).to_bytes(8, "little") + bomb[7:]  # an 8-byte content size
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert ZstdDecoder(4096).decode_many(*packed([bytes(bomb)])) is None
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 16 * 1024

@@ -15,6 +15,7 @@ from qcowgui.image.layer import (
     LossLog,
     LostRange,
     Piece,
+    PieceSink,
     RawLayer,
     ReadContext,
     lost_range,
@@ -49,11 +50,11 @@ def sparse(tmp_path: Path) -> Path:
 
 
 def read(layer: RawLayer, start: int, end: int) -> list[Piece]:
-    pieces: list[Piece] = []
+    sink = PieceSink(ReadContext())
     pending: list[tuple[int, int]] = []
-    layer.read(start, end, ReadContext(), pieces, pending)
+    layer.read(start, end, sink, pending)
     assert pending == []
-    return [Piece(piece.start, bytes(piece.data)) for piece in pieces]
+    return [Piece(piece.start, bytes(piece.data)) for piece in sink.pieces]
 
 
 def test_raw_extents_follow_the_holes(sparse: Path) -> None:
@@ -83,9 +84,8 @@ def test_raw_reads_skip_holes(sparse: Path) -> None:
 
 def test_plain_read_of_what_the_file_lost() -> None:
     source = BytesSource(pattern(1000), "cut.qcow2")
-    pieces: list[Piece] = []
     with pytest.raises(TruncatedError) as caught:
-        read_plain(source, 600, 7000, 512, ReadContext(), pieces)
+        read_plain(source, 600, 7000, 512, PieceSink(ReadContext()))
     error = caught.value
     assert (error.guest_offset, error.needed_offset, error.file_bytes) == (7400, 1112, 1000)
     assert error.path == "cut.qcow2"
@@ -94,9 +94,10 @@ def test_plain_read_of_what_the_file_lost() -> None:
 
 def test_salvage_keeps_what_is_there_and_notes_the_rest() -> None:
     log = LossLog()
-    pieces: list[Piece] = []
-    read_plain(BytesSource(pattern(1000)), 600, 7000, 512, ReadContext(log), pieces)
-    assert [(piece.start, bytes(piece.data)) for piece in pieces] == [(7000, pattern(1000)[600:])]
+    sink = PieceSink(ReadContext(log))
+    read_plain(BytesSource(pattern(1000)), 600, 7000, 512, sink)
+    (piece,) = sink.pieces
+    assert (piece.start, bytes(piece.data)) == (7000, pattern(1000)[600:])
     (lost,) = log.ranges()
     assert (lost.start, lost.length) == (7400, 112)
     assert "0x3e8" in lost.reason
@@ -104,26 +105,25 @@ def test_salvage_keeps_what_is_there_and_notes_the_rest() -> None:
 
 def test_salvage_of_a_range_wholly_behind_the_end() -> None:
     log = LossLog()
-    pieces: list[Piece] = []
-    read_plain(BytesSource(bytes(100)), 1 << 40, 0, MIB, ReadContext(log), pieces)
-    assert pieces == []
+    sink = PieceSink(ReadContext(log))
+    read_plain(BytesSource(bytes(100)), 1 << 40, 0, MIB, sink)
+    assert sink.pieces == []
     assert [(lost.start, lost.length) for lost in log.ranges()] == [(0, MIB)]
 
 
 def test_a_file_that_shrinks_while_it_is_read_is_a_loss() -> None:
     """The size is that of the opening; the bytes must be there when they are read, too."""
     source = ShrunkSource(pattern(700), 2000)
-    pieces: list[Piece] = []
     with pytest.raises(TruncatedError) as caught:
-        read_plain(source, 0, 0, 1500, ReadContext(), pieces)
+        read_plain(source, 0, 0, 1500, PieceSink(ReadContext()))
     assert caught.value.guest_offset == 700
 
 
 def test_long_plain_reads_leave_out_holes(sparse: Path) -> None:
     with FileSource(sparse) as source:
-        pieces: list[Piece] = []
-        read_plain(source, 0, MIB, 2 * MIB, ReadContext(), pieces)
-        assert [(piece.start, len(piece.data)) for piece in pieces] == [
+        sink = PieceSink(ReadContext())
+        read_plain(source, 0, MIB, 2 * MIB, sink)
+        assert [(piece.start, len(piece.data)) for piece in sink.pieces] == [
             (MIB, 512 * KIB),
             (MIB + 3 * 512 * KIB, 512 * KIB),
         ]
@@ -189,3 +189,33 @@ def test_decoders_are_made_once_for_each_kind() -> None:
     assert context.decoder(CompressionType.ZSTD, 4096) is not first
     assert context.decoder(CompressionType.ZLIB, 65536) is not first
     assert len(context.made_decoders) == 3
+
+
+def test_a_sink_hands_on_what_makes_a_batch_and_frees_its_buffers() -> None:
+    context = ReadContext()
+    seen: list[list[Piece]] = []
+    sink = PieceSink(context, seen.append)
+    first = context.buffer(BATCH_BYTES - 1)
+    sink.add(0, first)
+    assert seen == []
+    sink.add(BATCH_BYTES, b"x")
+    assert [[piece.start for piece in pieces] for pieces in seen] == [[0, BATCH_BYTES]]
+    again = context.buffer(BATCH_BYTES - 1)
+    again[:] = b"y" * (BATCH_BYTES - 1)
+    assert first[0] == again[0], "the buffer is used again"
+    sink.add(3 * BATCH_BYTES, b"z")
+    sink.flush()
+    sink.flush()
+    assert [piece.start for piece in seen[-1]] == [3 * BATCH_BYTES]
+    assert len(seen) == 2
+
+
+def test_long_plain_reads_go_a_batch_at_a_time() -> None:
+    source = BytesSource(pattern(3 * BATCH_BYTES + 5))
+    lengths: list[int] = []
+    sink = PieceSink(
+        ReadContext(), lambda pieces: lengths.extend(len(piece.data) for piece in pieces)
+    )
+    read_plain(source, 0, 0, source.size_bytes, sink)
+    sink.flush()
+    assert lengths == [BATCH_BYTES] * 3 + [5]

@@ -14,7 +14,7 @@ import pytest
 
 from qcowgui.errors import CorruptError, ImageError
 from qcowgui.image.chain import OpenedImage, open_image
-from qcowgui.image.layer import Extent, ExtentKind, RawLayer
+from qcowgui.image.layer import Extent, ExtentKind, Piece, RawLayer
 from qcowgui.image.reader import GuestImage
 from qcowgui.image.references import AllowGate
 from qcowgui.image.source import BytesSource
@@ -119,6 +119,21 @@ def test_pieces_are_ordered_and_leave_out_zeros(chain: tuple[OpenedImage, bytes]
         for piece in pieces
     )
     assert all(piece.start + len(piece.data) <= 7 * CLUSTER for piece in pieces)
+
+
+def test_streamed_pieces_are_those_of_a_read(chain: tuple[OpenedImage, bytes]) -> None:
+    image, content = chain
+    streamed: dict[int, bytes] = {}
+
+    def consume(pieces: list[Piece]) -> None:
+        starts = [piece.start for piece in pieces]
+        assert starts == sorted(starts)
+        streamed.update((piece.start, bytes(piece.data)) for piece in pieces)
+
+    image.stream_pieces(0, image.size_bytes, image.context(), consume)
+    read = image.read_pieces(0, image.size_bytes, image.context())
+    assert streamed == {piece.start: bytes(piece.data) for piece in read}
+    assert any(content[start : start + len(data)] == data for start, data in streamed.items())
 
 
 def test_many_threads_agree(chain: tuple[OpenedImage, bytes]) -> None:
