@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -14,6 +14,10 @@ Buffer: TypeAlias = bytes | bytearray | memoryview
 
 Segments: TypeAlias = npt.NDArray[np.uint64]
 """(offset, length) in bytes, one row a payload: shape (n, 2)."""
+
+
+Step: TypeAlias = Callable[[], None]
+"""What an encoder calls at least before each cluster; it may raise to stop a slow one."""
 
 
 class CodecError(Exception):
@@ -90,6 +94,8 @@ class ClusterEncoder(Protocol):
 
         Raises:
             ValueError: When `cluster` is not one cluster long.
+
+        What the encoder's `Step` raises goes through.
         """
         ...
 
@@ -102,3 +108,7 @@ def require_whole(cluster: Buffer, cluster_bytes: int) -> None:
     """
     if len(cluster) != cluster_bytes:
         raise ValueError(f"a cluster has {cluster_bytes} bytes, not {len(cluster)}")
+
+
+def no_step() -> None:
+    """A `Step` for who has nothing to ask."""

@@ -11,7 +11,7 @@ from typing import Final
 
 import deflate
 
-from qcowgui.codec.cluster import Buffer, CodecError, LevelRange, Segments, require_whole
+from qcowgui.codec.cluster import Buffer, CodecError, LevelRange, Segments, Step, require_whole
 
 # libdeflate's level 1 is the fastest that stays within 1 % of what qemu-img writes (zlib level 6,
 # windowBits -12, memLevel 9). Total size against that, and MB/s of one core, for 385 clusters of
@@ -96,13 +96,15 @@ class DeflateEncoder:
     QEMU, nbdkit and 7-Zip read that; a reader that holds zlib to a 4 KiB window does not.
     """
 
-    def __init__(self, cluster_bytes: int, level: int) -> None:
+    def __init__(self, cluster_bytes: int, level: int, on_step: Step) -> None:
         self._cluster_bytes = cluster_bytes
         self._level = level
+        self._on_step = on_step
 
     def encode(self, cluster: Buffer) -> bytes | bytearray | None:
         """The payload of `cluster`, or None when it does not shrink. See ClusterEncoder."""
         require_whole(cluster, self._cluster_bytes)
+        self._on_step()
         payload = deflate.deflate_compress(cluster, self._level)
         return payload if len(payload) < self._cluster_bytes else None
 
@@ -110,13 +112,15 @@ class DeflateEncoder:
 class SmallWindowDeflateEncoder:
     """Encodes with zlib in a 4 KiB window, as qemu-img does: for the strictest readers."""
 
-    def __init__(self, cluster_bytes: int, level: int) -> None:
+    def __init__(self, cluster_bytes: int, level: int, on_step: Step) -> None:
         self._cluster_bytes = cluster_bytes
         self._level = level
+        self._on_step = on_step
 
     def encode(self, cluster: Buffer) -> bytes | bytearray | None:
         """The payload of `cluster`, or None when it does not shrink. See ClusterEncoder."""
         require_whole(cluster, self._cluster_bytes)
+        self._on_step()
         stream = zlib.compressobj(self._level, zlib.DEFLATED, _WINDOW_BITS_4K, _MEM_LEVEL)
         payload = stream.compress(cluster) + stream.flush()
         return payload if len(payload) < self._cluster_bytes else None

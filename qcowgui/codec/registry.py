@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import Final, Literal, TypeAlias
 
 from qcowgui.codec import deflate, zstd
-from qcowgui.codec.cluster import ClusterDecoder, ClusterEncoder, LevelRange
+from qcowgui.codec.cluster import ClusterDecoder, ClusterEncoder, LevelRange, Step, no_step
 from qcowgui.errors import OptionsError
 
 Window: TypeAlias = Literal["4k", "32k"]
@@ -66,10 +66,16 @@ def encoder(
     *,
     level: int | None = None,
     window: Window = DEFAULT_WINDOW,
+    on_step: Step = no_step,
 ) -> ClusterEncoder:
     """A new encoder for clusters of `cluster_bytes`, for one thread.
 
-    Without `level` it takes the type's and window's default.
+    Args:
+        compression_type: What to write.
+        cluster_bytes: The length of every cluster.
+        level: None: the type's and window's default.
+        window: How far back a deflate stream may refer.
+        on_step: Called before each cluster, and several times in one where that takes long.
 
     Raises:
         OptionsError: When the type has no such level or window.
@@ -84,7 +90,7 @@ def encoder(
             + (f" with a window of {window}" if window != DEFAULT_WINDOW else ""),
         )
     if compression_type is CompressionType.ZSTD:
-        return zstd.ZstdEncoder(cluster_bytes, level)
+        return zstd.ZstdEncoder(cluster_bytes, level, on_step)
     if window == "4k":
-        return deflate.SmallWindowDeflateEncoder(cluster_bytes, level)
-    return deflate.DeflateEncoder(cluster_bytes, level)
+        return deflate.SmallWindowDeflateEncoder(cluster_bytes, level, on_step)
+    return deflate.DeflateEncoder(cluster_bytes, level, on_step)

@@ -11,7 +11,7 @@ from typing import Final, cast
 
 import zstandard
 
-from qcowgui.codec.cluster import Buffer, CodecError, LevelRange, Segments, require_whole
+from qcowgui.codec.cluster import Buffer, CodecError, LevelRange, Segments, Step, require_whole
 from qcowgui.codec.zstd_frame import (
     PRERELEASE_LENGTH_BYTES,
     Frame,
@@ -19,8 +19,14 @@ from qcowgui.codec.zstd_frame import (
     parse_frame,
     strip_prerelease_length,
 )
+from qcowgui.units import KIB
 
 LEVELS: Final = LevelRange(lowest=1, highest=22, default=3)
+
+# 2026-11-30, level 22: a cluster of 2 MiB takes 1.1 s in one call, 0.15 s a step at the most; the
+# size is the same within 0.01 %.
+_SLOW_LEVEL: Final = 16
+_STEP_BYTES: Final = 128 * KIB
 
 # libzstd, and so QEMU, refuses a wider window in a frame that doesn't declare its size.
 _MAX_WINDOW_BYTES: Final = 1 << 27
@@ -136,8 +142,10 @@ class ZstdDecoder:
 class ZstdEncoder:
     """Encodes with one context: one frame that declares its size, without a checksum."""
 
-    def __init__(self, cluster_bytes: int, level: int) -> None:
+    def __init__(self, cluster_bytes: int, level: int, on_step: Step) -> None:
         self._cluster_bytes = cluster_bytes
+        self._on_step = on_step
+        self._in_steps = level >= _SLOW_LEVEL and cluster_bytes > _STEP_BYTES
         self._context = zstandard.ZstdCompressor(
             level=level, write_content_size=True, write_checksum=False
         )
@@ -145,5 +153,17 @@ class ZstdEncoder:
     def encode(self, cluster: Buffer) -> bytes | bytearray | None:
         """The payload of `cluster`, or None when it does not shrink. See ClusterEncoder."""
         require_whole(cluster, self._cluster_bytes)
-        payload = self._context.compress(cluster)
+        self._on_step()
+        payload = self._in_steps_of(cluster) if self._in_steps else self._context.compress(cluster)
         return payload if len(payload) < self._cluster_bytes else None
+
+    def _in_steps_of(self, cluster: Buffer) -> bytes:
+        """The frame of `cluster`, made so that a slow level asks after each part of it."""
+        stream = self._context.compressobj(size=len(cluster))
+        view = memoryview(cluster)
+        parts = []
+        for start in range(0, len(view), _STEP_BYTES):
+            parts.append(stream.compress(view[start : start + _STEP_BYTES]))
+            self._on_step()
+        parts.append(stream.flush())
+        return b"".join(parts)

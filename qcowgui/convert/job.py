@@ -11,7 +11,6 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from qcowgui.codec.cluster import Buffer, ClusterEncoder
 from qcowgui.codec.registry import encoder
 from qcowgui.convert.compare import first_difference
 from qcowgui.convert.encode import encode_batch
@@ -320,11 +319,13 @@ class ConvertJob:
             base_context = base.context() if base is not None else None
             kind = options.compression_type
             coder = (
-                _CancellableEncoder(
-                    encoder(
-                        kind, options.cluster_bytes, level=options.level, window=options.window
-                    ),
-                    self.token,
+                encoder(
+                    kind,
+                    options.cluster_bytes,
+                    level=options.level,
+                    window=options.window,
+                    # One batch may take it a second, and one cluster at the slowest levels.
+                    on_step=self.token.raise_if_cancelled,
                 )
                 if kind is not None
                 else None
@@ -413,20 +414,3 @@ class ConvertJob:
             losses=losses,
             warnings=(*source_warnings(self.options, source, losses), *foreseen),
         )
-
-
-class _CancellableEncoder:
-    """An encoder that looks at a token before each cluster: one batch may take it a second."""
-
-    def __init__(self, inner: ClusterEncoder, token: CancelToken) -> None:
-        self._inner = inner
-        self._token = token
-
-    def encode(self, cluster: Buffer) -> bytes | bytearray | None:
-        """See `ClusterEncoder`.
-
-        Raises:
-            Cancelled: When the token was set.
-        """
-        self._token.raise_if_cancelled()
-        return self._inner.encode(cluster)

@@ -200,6 +200,7 @@ def cancel_in(conversion: ConvertJob, phase: Phase, executor: Executor) -> float
     [
         {"compression": "zlib", "level": 12},
         {"compression": "zstd", "level": 19},
+        {"compression": "zstd", "level": 22, "cluster_bytes": 2 * MIB},
         {"compression": "zlib", "window": "4k", "cluster_bytes": 512},
     ],
 )
