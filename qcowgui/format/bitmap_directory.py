@@ -20,7 +20,7 @@ from qcowgui.format.bitmaps import (
     bitmap_table_entries_needed,
 )
 from qcowgui.format.finding import Finding, Refusal, Severity, fold
-from qcowgui.format.text import decode_name
+from qcowgui.format.text import decode_name, is_clean_name
 from qcowgui.units import align_up, format_size
 
 _ENTRY_BYTES: Final = fields.BITMAP_DIRECTORY_FIELDS[-1].end
@@ -297,7 +297,7 @@ def _iter_name_judgements(entry: BitmapEntry) -> Iterator[_Judgement]:
             name_bytes,
             f"at most {limits.MAX_BITMAP_NAME_BYTES:,}",
         )
-    if not decode_name(entry.name_raw)[1]:
+    if not is_clean_name(entry.name_raw):
         yield _Judgement(
             "bitmap-name",
             Severity.SUSPICIOUS,

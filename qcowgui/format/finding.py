@@ -41,6 +41,19 @@ class Refusal(IntEnum):
     """QEMU refuses, and no honest reader could present guest data."""
 
 
+class Repair(IntEnum):
+    """Which kind of repair removes what a finding is about; each does what those before it do."""
+
+    NONE = 0
+    """None: nothing is wrong, or nothing that a program could decide."""
+    LEAKS = 1
+    """Giving back space that nothing refers to."""
+    ALL = 2
+    """Changing metadata so that it is consistent, with no guest byte read differently."""
+    SALVAGE = 3
+    """Writing a new image from what can still be read; some guest data may be lost."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One judgement about one place in an image.
@@ -59,6 +72,8 @@ class Finding:
         spec: Section of the format description this rests on.
         count: How many identical findings this one stands for.
         refusal: Who refuses to open the image because of it.
+        snapshot: Index of the internal snapshot whose tables it concerns; None for the active
+            disk, and for what belongs to no disk.
     """
 
     code: str
@@ -74,10 +89,16 @@ class Finding:
     spec: str = ""
     count: int = 1
     refusal: Refusal = Refusal.NONE
+    snapshot: int | None = None
 
     def __post_init__(self) -> None:
         if self.code not in CODES:
             raise ValueError(f"finding code {self.code!r} is not in CODES")
+
+    @property
+    def repair(self) -> Repair:
+        """Which kind of repair removes it."""
+        return REPAIRS.get(self.code, Repair.NONE)
 
 
 def fold(findings: Iterable[Finding]) -> list[Finding]:
@@ -171,6 +192,7 @@ CODES: Final[dict[str, str]] = {
     "snapshot-extra-data": "A snapshot entry's extra data has an unusual size.",
     "snapshot-l1": "A snapshot's L1 table is not usable.",
     "snapshot-duplicate": "Two snapshots have the same id.",
+    "snapshot-name-duplicate": "Two snapshots have the same name.",
     "snapshot-name-text": "A snapshot's id or name is not clean UTF-8 text.",
     "snapshots-with-data-file": "Snapshots exist in an image with an external data file.",
     # bitmaps
@@ -184,9 +206,145 @@ CODES: Final[dict[str, str]] = {
     "bitmap-extra-data": "A bitmap has extra data.",
     "bitmap-name": "A bitmap's name is unusable or not unique.",
     "bitmap-table": "A bitmap's table is damaged or has an impossible size.",
-    # tables and data
+    "bitmap-tail": "A bitmap has bits set for what lies behind the end of the disk.",
+    "bitmap-data-beyond-eof": "A bitmap's bits lie beyond the end of the file.",
+    # L1 entries
+    "l1-reserved-bits": "Reserved bits are set in an L1 entry.",
+    "l1-flags-only": "An L1 entry has flags but names no L2 table.",
+    "l1-copied": "An L1 entry's COPIED flag contradicts the refcount of its L2 table.",
+    "l2-offset-unaligned": "An L1 entry names an L2 table that is no cluster.",
+    "l2-table-beyond-eof": "An L2 table lies beyond the end of the file.",
     "l2-truncated": "The file ends before the end of an L2 table.",
+    # L2 entries
+    "l2-reserved-bits": "Reserved bits are set in an L2 entry.",
+    "l2-copied": "An L2 entry's COPIED flag contradicts the refcount of its cluster.",
+    "copied-without-cluster": "An L2 entry has the COPIED flag but names no cluster.",
+    "snapshot-copied": "A snapshot's table has COPIED for what does not have refcount 1.",
+    "zero-flag-v2": "An L2 entry has the zero flag, which version 2 does not have.",
+    "extended-zero-flag": "Bit 0, the zero flag of standard entries, is set in an extended one.",
+    "zero-cluster-unaligned": "The host offset of a cluster that holds no data is unaligned.",
+    "data-cluster-unaligned": "The host offset of a data cluster is unaligned.",
+    "data-at-header": "An L2 entry says allocated at host offset 0, where the header is.",
+    "data-beyond-eof": "A data cluster lies beyond the end of the file.",
+    "data-truncated": "The file ends inside a data cluster.",
+    "data-file-offset": "A cluster's offset in the data file differs from its guest offset.",
+    "data-file-short": "The external data file ends before a cluster that it should hold.",
+    "subcluster-conflict": "A subcluster is both allocated and zero.",
+    "subclusters-without-cluster": "Subclusters are allocated though the entry has no cluster.",
+    "compressed-copied": "A compressed cluster has the COPIED flag.",
+    "compressed-with-data-file": "A compressed cluster in an image with an external data file.",
+    "compressed-subclusters": "A compressed cluster has a subcluster bitmap.",
+    "compressed-offset-high": "A compressed cluster's offset has bits above 55.",
+    "compressed-beyond-eof": "A compressed cluster ends a cluster or more beyond the file's end.",
+    "compressed-missing": "No byte of a compressed cluster lies inside the file.",
+    "compressed-truncated": "The file ends inside the sectors of a compressed cluster.",
+    # compressed payloads
+    "payload-damaged": "A compressed cluster can't be decoded.",
+    "payload-short": "A compressed stream ends before its cluster is full.",
+    "payload-sectors-short": "A compressed cluster's sector count is too small for its stream.",
+    "payload-sectors-long": "A compressed cluster's sector count is larger than its stream needs.",
+    "payload-other-type": "A compressed cluster is of another compression type than the image.",
+    # refcounts
+    "refcount-table-reserved-bits": "Reserved bits are set in a refcount table entry.",
+    "refcount-block-unaligned": "A refcount table entry names a block that is no cluster.",
+    "refcount-block-beyond-eof": "A refcount block lies beyond the end of the file.",
+    "refcount-block-shared": "A refcount block has another owner, or several entries name it.",
+    "refcount-unreadable": "Refcounts can't be read.",
+    "refcount-zero": "A cluster that is in use counts as free.",
+    "refcount-too-low": "A cluster's refcount is lower than the references to it.",
+    "refcount-too-high": "A cluster's refcount is higher than the references to it.",
+    "references-above-maximum": "A cluster has more references than a refcount can count.",
+    "leak": "A cluster counts as used, but nothing refers to it.",
+    # the file as a whole
+    "clusters-above-limit": "The file has more clusters than can be checked.",
+    "owner-conflict": "A host cluster has owners that exclude each other.",
+    "shared-data": "Guest clusters share a host cluster though no snapshot explains it.",
+    "metadata-beyond-eof": "A structure lies beyond the end of the file.",
+    "trailing-data": "There are bytes other than zero behind the last cluster in use.",
+    "trailing-space": "There are zeros behind the last cluster in use.",
+    "free-inside": "There are free clusters inside the file.",
     "file-shorter-than-image": "The file is shorter than its own structures need.",
     "prerelease-zstd": "Zstandard clusters in a pre-release QEMU's layout (length before frame).",
 }
 """Every finding code with its meaning in one sentence."""
+
+REPAIRS: Final[dict[str, Repair]] = {
+    "leak": Repair.LEAKS,
+    "refcount-too-high": Repair.LEAKS,
+    **dict.fromkeys(
+        (
+            # header, extensions, records
+            "header-padding",
+            "refcount-table-missing",
+            "refcount-table-too-large",
+            "refcount-table-offset",
+            "refcount-table-truncated",
+            "dirty",
+            "corrupt",
+            "unknown-autoclear",
+            "raw-external-without-data-file",
+            "extension-padding",
+            "extension-misspelt",
+            "snapshot-extra-data",
+            "bitmaps-not-consistent",
+            "bitmap-tail",
+            # entries
+            "l1-reserved-bits",
+            "l1-flags-only",
+            "l1-copied",
+            "l2-reserved-bits",
+            "l2-copied",
+            "copied-without-cluster",
+            "snapshot-copied",
+            "extended-zero-flag",
+            "zero-cluster-unaligned",
+            "subclusters-without-cluster",
+            "subcluster-conflict",
+            "compressed-copied",
+            "compressed-subclusters",
+            "payload-sectors-short",
+            "payload-sectors-long",
+            # refcounts
+            "refcount-table-reserved-bits",
+            "refcount-block-unaligned",
+            "refcount-block-beyond-eof",
+            "refcount-block-shared",
+            "refcount-unreadable",
+            "refcount-zero",
+            "refcount-too-low",
+            "references-above-maximum",
+            "shared-data",
+        ),
+        Repair.ALL,
+    ),
+    **dict.fromkeys(
+        (
+            "l1-too-small",
+            "l1-too-large",
+            "l1-offset",
+            "l1-truncated",
+            "file-shorter-than-image",
+            "structure-overlap",
+            "l2-offset-unaligned",
+            "l2-table-beyond-eof",
+            "l2-truncated",
+            "zero-flag-v2",
+            "data-cluster-unaligned",
+            "data-at-header",
+            "data-beyond-eof",
+            "data-truncated",
+            "data-file-offset",
+            "compressed-with-data-file",
+            "compressed-offset-high",
+            "compressed-beyond-eof",
+            "compressed-missing",
+            "compressed-truncated",
+            "payload-damaged",
+            "payload-short",
+            "payload-other-type",
+            "owner-conflict",
+        ),
+        Repair.SALVAGE,
+    ),
+}
+"""The codes that a repair removes, with its kind; the others are `Repair.NONE`."""

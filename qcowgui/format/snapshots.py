@@ -17,7 +17,7 @@ from typing import Final
 from qcowgui.format import fields, limits
 from qcowgui.format.finding import Finding, Refusal, Severity, fold
 from qcowgui.format.geometry import ENTRY_BYTES, Geometry
-from qcowgui.format.text import decode_name
+from qcowgui.format.text import decode_name, is_clean_name
 from qcowgui.units import align_up, format_offset, format_size
 
 # The field table, compiled. A hostile image may have 65,536 entries: reading their fields one by
@@ -40,8 +40,6 @@ class Snapshot:
         index: Position in the table, from 0.
         l1_table_offset: Host offset of the snapshot's L1 table, not validated.
         l1_size: Entries of that table; covers the VM state too.
-        id: The unique id, fit to be shown; `id_raw` has the bytes.
-        name: The name, fit to be shown; `name_raw` has the bytes.
         date_seconds: When it was taken, in seconds since 1970 (UTC).
         date_nanoseconds: The part below one second.
         vm_clock_nanoseconds: Guest run time.
@@ -59,8 +57,6 @@ class Snapshot:
     index: int
     l1_table_offset: int
     l1_size: int
-    id: str
-    name: str
     date_seconds: int
     date_nanoseconds: int
     vm_clock_nanoseconds: int
@@ -73,6 +69,18 @@ class Snapshot:
     name_raw: bytes
     entry_offset: int
     entry_bytes: int
+
+    # Decoded when asked for: a crafted table has 64 MiB of names that nobody looks at.
+
+    @property
+    def id(self) -> str:
+        """The unique id, fit to be shown; `id_raw` has the bytes."""
+        return decode_name(self.id_raw)[0]
+
+    @property
+    def name(self) -> str:
+        """The name, fit to be shown; `name_raw` has the bytes."""
+        return decode_name(self.name_raw)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +135,6 @@ def parse_snapshot_entry(
         index=index,
         l1_table_offset=fixed["l1_table_offset"],
         l1_size=fixed["l1_size"],
-        id=decode_name(id_raw)[0],
-        name=decode_name(name_raw)[0],
         date_seconds=fixed["date_sec"],
         date_nanoseconds=fixed["date_nsec"],
         vm_clock_nanoseconds=fixed["vm_clock_nsec"],
@@ -364,7 +370,7 @@ def _judge_entry(snapshot: Snapshot, version: int) -> list[Finding]:
                 refusal=Refusal.QEMU,
             )
         )
-    if not (decode_name(snapshot.id_raw)[1] and decode_name(snapshot.name_raw)[1]):
+    if not (is_clean_name(snapshot.id_raw) and is_clean_name(snapshot.name_raw)):
         findings.append(
             Finding(
                 "snapshot-name-text",

@@ -70,8 +70,6 @@ def test_all_fields() -> None:
             index=0,
             l1_table_offset=0x70000,
             l1_size=2,
-            id="17",
-            name="größer",
             date_seconds=1_700_000_000,
             date_nanoseconds=250,
             vm_clock_nanoseconds=99,
