@@ -23,6 +23,8 @@ from qcowgui.errors import Cancelled, ExitCode, QcowError
 
 COMMANDS: Final = {
     "info": "Show what an image is: sizes, features, snapshots, findings.",
+    "check": "Judge the whole metadata: what is wrong, where, and what it means.",
+    "salvage": "Find the data of an image whose tables are lost, and write it anew.",
     "map": "Show which guest ranges hold data, zeros or nothing.",
     "compare": "Compare what a guest reads from two images.",
     "convert": "Convert between raw and qcow2, with or without compression.",

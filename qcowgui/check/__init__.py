@@ -1,0 +1,1 @@
+"""Judgements over a whole image: who owns each cluster, what contradicts the format."""
