@@ -118,15 +118,24 @@ class ConvertJob:
         token: Stops the job: its `cancel` may be called from any thread.
     """
 
-    def __init__(self, options: ConvertOptions, gate: Gate = DENY) -> None:
+    def __init__(
+        self,
+        options: ConvertOptions,
+        gate: Gate = DENY,
+        *,
+        open_source: Callable[[], OpenedImage] | None = None,
+    ) -> None:
         """A job that has not started.
 
         Args:
             options: Validated options.
             gate: Decides whether the source's backing and data files may be opened. The backing
                 file that the options name is allowed by being named.
+            open_source: Opens what to convert, where that is not simply the image at
+                `options.source`; what it gives is closed at the end.
         """
         self.options = options
+        self._open_source = open_source or self._open_image
         self.token = CancelToken()
         self._gate = gate
         self._stage = _Stage(Phase.PREPARING, Counter(), 0)
@@ -161,13 +170,7 @@ class ConvertJob:
         started = time.monotonic()
         options = self.options
         check_target(options.target, overwrite=options.overwrite)
-        with open_image(
-            options.source,
-            format=options.source_format,
-            gate=self._source_gate(),
-            snapshot=options.snapshot,
-            salvage=options.salvage,
-        ) as source:
+        with self._open_source() as source:
             refuse_same_file(options.target, source.identities)
             # A source without a usable mapping is what to tell, not that its target has no room.
             next(source.iter_extents(0, SECTOR_BYTES), None)
@@ -190,6 +193,16 @@ class ConvertJob:
                 self._stage = self._stage._replace(phase=Phase.FINISHING)
                 status = output.commit(before_move=self.token.raise_if_cancelled)
                 return self._result(source, status, time.monotonic() - started, foreseen)
+
+    def _open_image(self) -> OpenedImage:
+        options = self.options
+        return open_image(
+            options.source,
+            format=options.source_format,
+            gate=self._source_gate(),
+            snapshot=options.snapshot,
+            salvage=options.salvage,
+        )
 
     def _foresee(self, source: OpenedImage) -> tuple[str, ...]:
         """What to warn of before any file is made.

@@ -1,0 +1,119 @@
+"""Putting L2 tables in order: by what they map first, by their order in the file last."""
+
+from __future__ import annotations
+
+import pytest
+
+from qcowgui.engine.work import CancelToken
+from qcowgui.errors import Cancelled
+from qcowgui.format.geometry import Geometry
+from qcowgui.salvage.ordering import Placement, place_tables
+from tests.support.options import MIB
+from tests.unit.test_salvage_guest_hints import ext_superblock, mbr
+
+GEOMETRY = Geometry(12)
+COVERAGE = GEOMETRY.l1_coverage_bytes
+BLOCKS = 40_000  # of 1 KiB: 4.9 groups of 8 MiB, copies in 1 and 3
+
+
+def disk_piece(index: int) -> dict[int, bytes]:
+    """What the guest has at known places in the range that L1 entry `index` maps."""
+    first_block = index * COVERAGE // 1024
+    found = {}
+    for group in (0, 1, 3):
+        block = 1 + group * 8192
+        if first_block <= block < first_block + COVERAGE // 1024:
+            found[(block - first_block) * 1024] = ext_superblock(
+                blocks=BLOCKS, group=group, log_block=0
+            )
+    return found
+
+
+def place(order: list[int], *, slots: int | None, fixed: dict[int, int] | None = None) -> Placement:
+    """Place tables that lie in the file in this order of their true L1 indices."""
+
+    def read(table: int, offset: int, length: int) -> bytes:
+        return disk_piece(order[table]).get(offset, bytes(length)) if offset else disk_head(table)
+
+    def disk_head(table: int) -> bytes:
+        head = bytearray(4096)
+        for offset, data in disk_piece(order[table]).items():
+            if offset < 4096:
+                head[offset : offset + len(data)] = data
+        return bytes(head)
+
+    return place_tables(
+        len(order), read, GEOMETRY, fixed=fixed or {}, slots=slots, token=CancelToken()
+    )
+
+
+def test_the_order_in_the_file_is_exact_when_there_is_a_table_for_every_slot() -> None:
+    placed = place(list(range(20)), slots=20)
+    assert placed.l1.tolist() == list(range(20))
+    assert placed.guessed == placed.between
+
+
+def test_copies_of_superblocks_put_tables_in_their_place() -> None:
+    order = [12, 0, 4]
+    placed = place(order, slots=20)
+    assert placed.exact == 3
+    assert {index: int(table) for index, table in enumerate(placed.l1) if table >= 0} == {
+        12: 0,
+        0: 1,
+        4: 2,
+    }
+    assert "group 3" in " ".join(placed.notes)
+
+
+def test_gaps_between_exact_tables_are_seen() -> None:
+    placed = place([0, 2, 4, 5, 12], slots=20)
+    assert placed.exact == 3  # 0, 4 and 12
+    assert placed.guessed == 2
+    assert placed.between == 0
+
+
+def test_what_fills_the_room_between_exact_tables_is_told_apart() -> None:
+    placed = place([0, 1, 2, 3, 4, 7, 12], slots=20)
+    assert placed.between == 3
+    assert placed.guessed == 4
+    assert placed.l1.tolist()[:5] == [0, 1, 2, 3, 4]
+
+
+def test_there_may_be_more_tables_than_room() -> None:
+    placed = place([0, 1, 2, 3], slots=3)
+    assert placed.left_over == 1
+    assert placed.l1.tolist() == [0, 1, 2]
+
+
+def test_what_is_known_stays() -> None:
+    placed = place([6, 7, 8], slots=20, fixed={6: 0, 7: 1, 8: 2})
+    assert placed.l1.tolist()[6:9] == [0, 1, 2]
+    assert placed.guessed == 0
+
+
+def test_copies_place_tables_though_the_first_table_is_lost() -> None:
+    placed = place([12, 7, 4], slots=20)
+    assert int(placed.l1[12]) == 0
+    assert int(placed.l1[4]) == 2
+    assert placed.exact == 2
+
+
+def test_two_disk_starts_are_noted() -> None:
+    def read(_table: int, offset: int, length: int) -> bytes:
+        return mbr((2048, 2048)).ljust(length, b"\0") if offset == 0 else bytes(length)
+
+    placed = place_tables(3, read, GEOMETRY, fixed={}, slots=None, token=CancelToken())
+    assert int(placed.l1[0]) == 0
+    assert "3 tables map something that looks like the start" in " ".join(placed.notes)
+
+
+def test_no_tables() -> None:
+    placed = place([], slots=None)
+    assert placed.l1.tolist() == []
+
+
+def test_cancelling_stops() -> None:
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        place_tables(1, lambda *_: bytes(MIB), GEOMETRY, fixed={}, slots=None, token=token)
