@@ -249,7 +249,7 @@ class _Check:
     def result(self, deep: DeepSummary | None) -> CheckReport:
         """The report, with what probably happened to the image."""
         ownership = self._ownership or Ownership.empty()
-        self._totals.refusal = refusal_of(self._report, ownership)
+        self._totals.refusal = refusal_of(self._report, ownership, self._stored)
         # What no program can open may have references where nobody looked for them.
         complete = self._complete and not self._totals.refusal
         groups = self._collector.groups()

@@ -10,6 +10,7 @@ from qcowgui.check.cluster_ownership import Ownership
 from qcowgui.check.l2_references import EntryReferences, Run
 from qcowgui.check.l2_tables import L2Table
 from qcowgui.check.rule_context import QEMU_WEIGHT, Hit
+from qcowgui.check.stored import StoredRefcounts
 from qcowgui.errors import ExitCode
 from qcowgui.format import limits
 from qcowgui.format.finding import Finding
@@ -99,13 +100,15 @@ class QemuTotals:
         self.corruptions += ownership.excess_references(geometry.refcount_max)
 
 
-def refusal_of(report: ImageReport, ownership: Ownership) -> str:
+def refusal_of(report: ImageReport, ownership: Ownership, stored: StoredRefcounts | None) -> str:
     """Why `qemu-img check` prints no totals, one sentence; empty when it does. Spec: 1.5, 2.1"""
     refused = _open_refusal(report.refusals)
     if refused is not None:
         return f"qemu-img can't open the image: {refused.message}"
     if report.header.geometry is None:
         return "qemu-img can't open the image."
+    if stored is not None and not stored.usable:
+        return "qemu-img can't open the image: the refcount table's offset is not usable."
     if ownership.snapshots.refused:
         return "qemu-img gives up at the snapshot table."
     if not ownership.clusters:

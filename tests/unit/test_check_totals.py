@@ -159,6 +159,12 @@ def test_where_qemu_gives_no_totals(name: str) -> None:
     assert totals.exit_code == ExitCode.FAILED
 
 
+def test_no_refcount_table_at_an_impossible_offset() -> None:
+    image = set_field(rich(), "refcount_table_clusters", 0)
+    assert not totals_of(image).refusal
+    assert totals_of(set_field(image, "refcount_table_offset", 0x1001)).refusal
+
+
 @pytest.mark.parametrize("name", ["header_no_refcount_table", "feature_dirty", "feature_corrupt"])
 def test_what_a_check_opens_all_the_same(name: str) -> None:
     assert not totals_of(DAMAGES[name].apply(rich())).refusal
