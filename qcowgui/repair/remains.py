@@ -1,0 +1,186 @@
+"""What a repair leaves alone, why, and what the user can do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from qcowgui.check.checker import CheckReport
+from qcowgui.check.collector import FindingGroup
+from qcowgui.check.wording import guest_ranges_text
+from qcowgui.format.finding import CODES, Refusal, Severity
+from qcowgui.units import format_count
+
+HANDS_OFF: Final = frozenset({"clusters-above-limit", "extension-legacy-compression"})
+"""Where these are found nothing is repaired, and neither where guest data can't be mapped at all:
+what the metadata means can't be told then."""
+
+MAPPING_LOST: Final = frozenset(
+    {
+        "l1-too-small",
+        "l1-too-large",
+        "l1-offset",
+        "l1-truncated",
+        "l2-offset-unaligned",
+        "l2-table-beyond-eof",
+        "l2-truncated",
+        "data-cluster-unaligned",
+        "data-at-header",
+        "data-beyond-eof",
+        "compressed-offset-high",
+        "compressed-beyond-eof",
+        "compressed-missing",
+        "subclusters-without-cluster",
+        "snapshot-count",
+        "snapshot-table-offset",
+        "snapshot-table-truncated",
+        "snapshot-table-too-large",
+        "snapshot-l1",
+        "extension-count",
+        "extension-overlong",
+        "extension-truncated",
+        "extension-length",
+        "encryption-header-location",
+        "encryption-without-header",
+    }
+)
+"""Where these are found, some references are lost; what nothing refers to may be what they named.
+Their findings, and the hints below, keep leaked clusters from being freed."""
+
+TABLES_LOST_HINTS: Final = frozenset(
+    {
+        "lost-l2-table",
+        "wiped-l1",
+        "emptied-l2-table",
+        "leaks-in-one-window",
+        "concurrent-writers",
+        "zero-tail",
+        "truncated-file",
+    }
+)
+
+_CUT: Final = (
+    "the bytes are not in the file: copy it again; `qcowgui salvage` or `qcowgui convert "
+    "--salvage` writes what is left"
+)
+_GUESS: Final = (
+    "where its data lies can't be told: `qcowgui salvage` looks for it, `qcowgui convert "
+    "--salvage` writes what can be read"
+)
+_CONTESTED: Final = (
+    "whose the bytes are can't be told: `qcowgui convert --salvage` writes what each of them reads"
+)
+_PAYLOAD: Final = (
+    "the compressed data itself is damaged: `qcowgui convert --salvage` writes all the rest"
+)
+_SNAPSHOT: Final = "delete the snapshot with `qemu-img snapshot -d` if it is not needed"
+_BITMAP: Final = "remove the bitmap with `qemu-img bitmap --remove`; the next backup is a full one"
+_HEADER: Final = "what the header should say can't be told; `qcowgui salvage` guesses it"
+
+_ADVICE: Final[dict[str, str]] = {
+    **dict.fromkeys(
+        (
+            "l1-truncated",
+            "l2-table-beyond-eof",
+            "l2-truncated",
+            "data-beyond-eof",
+            "data-truncated",
+            "compressed-beyond-eof",
+            "compressed-missing",
+            "compressed-truncated",
+            "file-shorter-than-image",
+            "metadata-beyond-eof",
+            "snapshot-table-truncated",
+        ),
+        _CUT,
+    ),
+    **dict.fromkeys(
+        (
+            "l2-offset-unaligned",
+            "data-cluster-unaligned",
+            "zero-cluster-unaligned",
+            "zero-flag-v2",
+            "data-at-header",
+            "compressed-offset-high",
+            "compressed-with-data-file",
+            "data-file-offset",
+        ),
+        _GUESS,
+    ),
+    **dict.fromkeys(("owner-conflict", "structure-overlap"), _CONTESTED),
+    **dict.fromkeys(("payload-damaged", "payload-short", "payload-other-type"), _PAYLOAD),
+    **dict.fromkeys(
+        (
+            "snapshot-l1",
+            "snapshot-duplicate",
+            "snapshot-extra-data",
+            "snapshots-with-data-file",
+        ),
+        _SNAPSHOT,
+    ),
+    "snapshot-count": "how many snapshots there are can't be told",
+    "snapshot-table-offset": "where the snapshots are can't be told; the disk itself is not "
+    "affected",
+    "snapshot-table-too-large": "where the snapshots end can't be told; the disk itself is not "
+    "affected",
+    **dict.fromkeys(
+        (
+            "bitmaps-extension",
+            "bitmap-directory",
+            "bitmap-table",
+            "bitmap-flags",
+            "bitmap-type",
+            "bitmap-granularity",
+            "bitmap-extra-data",
+            "bitmap-name",
+            "bitmap-data-beyond-eof",
+        ),
+        _BITMAP,
+    ),
+    **dict.fromkeys(
+        (
+            "header-truncated",
+            "header-version",
+            "header-cluster-bits",
+            "header-length",
+            "header-refcount-order",
+            "header-virtual-size",
+            "l1-too-small",
+            "header-crypt-method",
+            "backing-name-location",
+            "backing-name-length",
+            "compression-type-bit",
+            "compression-type-unknown",
+            "extension-overlong",
+            "extension-unterminated",
+            "extension-truncated",
+            "l1-too-large",
+            "l1-offset",
+        ),
+        _HEADER,
+    ),
+    "data-file-missing-name": "give the image the name of its data file with `qemu-img amend`",
+    "unknown-incompatible": "a program that knows this feature has to repair the image",
+    "clusters-above-limit": "neither this program nor QEMU can count so many",
+    "references-above-maximum": "version 2 has no wider refcounts: convert the image",
+    "dirty": "the bit stays until the metadata is consistent",
+    "corrupt": "the bit stays until the metadata is consistent",
+}
+
+
+def iter_remaining(after: CheckReport) -> Iterator[str]:
+    """A sentence for each kind of finding that needs the user and that the repair leaves."""
+    for group in after.groups:
+        refused = any(finding.refusal is not Refusal.NONE for finding in group.first)
+        if refused or group.severity >= Severity.CORRUPTION:
+            yield remaining_sentence(group)
+
+
+def remaining_sentence(group: FindingGroup) -> str:
+    """What is left of a kind of finding, and what can be done."""
+    times = f" ({format_count(group.count, 'time')})" if group.count > 1 else ""
+    where = ""
+    if group.guest_ranges.spans:
+        where = f" {guest_ranges_text(group.guest_ranges)}:"
+    advice = _ADVICE.get(group.code, "no repair of it is known")
+    return f"{group.code}{times}: {CODES[group.code].rstrip('.')};{where} {advice}."
