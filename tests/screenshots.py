@@ -31,8 +31,9 @@ from qcowgui.gui.app import Application, describe_application
 from qcowgui.gui.dialogs.about import AboutDialog, KeyboardDialog
 from qcowgui.gui.dialogs.allow import AllowBox
 from qcowgui.gui.main_window import MainWindow
+from qcowgui.gui.selection import Selection
 from qcowgui.gui.settings import ColourScheme, Settings
-from qcowgui.gui.structures import Selection, StructureKey
+from qcowgui.gui.structures import StructureKey
 from qcowgui.gui.theme import Theme
 from tests.support.base_images import pattern, rich
 from tests.support.builder import ImageBuilder

@@ -201,7 +201,7 @@ class Presenter:
         if self._stream is not None:
             self._stream.close(report)
         elif self._as_json:
-            from qcowgui.cli.check_json import report_object
+            from qcowgui.report.check_object import report_object
 
             output.print_json(report_object(report))
         else:

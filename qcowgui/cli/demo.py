@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
-import random
-import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from qcowgui.cli import interrupts, output, window
-from qcowgui.cli.info_json import image_info
 from qcowgui.cli.info_text import print_info
-from qcowgui.cli.layers import Inspected, inspect_file
+from qcowgui.cli.layers import inspect_file
 from qcowgui.cli.output import Column, Table
 from qcowgui.cli.progress import format_seconds
 from qcowgui.errors import OutputError
-from qcowgui.format.features import Incompatible
-from qcowgui.format.fields import HEADER_FIELDS, field_named
-from qcowgui.image.inspect import inspect
 from qcowgui.image.references import DENY
 from qcowgui.image.source import FileSource
-from qcowgui.units import KIB, MIB, format_size
+from qcowgui.report.info_object import image_info
+from qcowgui.report.inspected import Inspected
+from qcowgui.units import format_size
 
 if TYPE_CHECKING:
-    from qcowgui.convert.job import ConvertResult
-    from qcowgui.engine.work import Executor
+    from qcowgui.convert.samples import SampleStep
 
-_DISK_BYTES: Final = 64 * MIB
-_TEXT_BYTES: Final = 12 * MIB
-_NOISE_BYTES: Final = 6 * MIB
-_WORDS: Final = (
-    "cluster guest host table entry snapshot offset refcount block header image layer backing "
-    "bitmap extension descriptor payload sector virtual disk"
-)
 _FILES: Final = (
     "sample.raw",
     "healthy.qcow2",
@@ -46,15 +33,6 @@ _FILES: Final = (
     "report.json",
     "window.png",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """A conversion that was done: from which file to which, and what came of it."""
-
-    source: str
-    target: str
-    result: ConvertResult
 
 
 @click.command("demo")
@@ -75,12 +53,13 @@ def command(folder: Path | None, force: bool, no_window: bool) -> int | None:
     report and a picture of the window are written beside them.
     """
     with interrupts.held_back():
+        from qcowgui.convert.samples import make_samples
         from qcowgui.engine.qpool import QPoolExecutor
 
     folder = _prepare(folder, force=force)
     output.print_line(f"Sample images in {folder}", style="bold")
     with QPoolExecutor() as executor:
-        steps = _make_images(folder, executor)
+        steps = make_samples(folder, executor)
     output.print_line()
     print_info(_look(folder / "zlib.qcow2"), DENY)
     output.print_line()
@@ -119,85 +98,12 @@ def _prepare(folder: Path | None, *, force: bool) -> Path:
     return folder
 
 
-def _make_images(folder: Path, executor: Executor) -> list[_Step]:
-    """Make the sample files; what each conversion took, the last one zlib → zstd."""
-    try:
-        write_sample(folder / "sample.raw")
-        steps = [
-            _convert(folder, "sample.raw", "healthy.qcow2", "none", executor),
-            _convert(folder, "sample.raw", "zlib.qcow2", "zlib", executor),
-            _convert(folder, "zlib.qcow2", "zstd.qcow2", "zstd", executor),
-        ]
-        damage(folder / "healthy.qcow2", folder / "damaged.qcow2")
-    except OSError as error:
-        raise OutputError(
-            f"the samples can't be written to {folder}: {error.strerror}",
-            path=str(folder),
-            errno=error.errno,
-        ) from error
-    return steps
-
-
-def write_sample(path: Path) -> None:
-    """Write a raw disk of 64 MiB: text, then noise, with holes between and behind them.
-
-    The same bytes each time.
-    """
-    chance = random.Random(2)  # noqa: S311  sample data
-    with path.open("wb") as file:
-        file.truncate(_DISK_BYTES)
-        file.seek(MIB)
-        for part in _iter_text(chance, _TEXT_BYTES):
-            file.write(part)
-        file.seek(_DISK_BYTES // 2)
-        file.write(chance.randbytes(_NOISE_BYTES))
-
-
-def _iter_text(chance: random.Random, size_bytes: int) -> Iterator[bytes]:
-    """`size_bytes` of words in random order, in parts."""
-    words = _WORDS.split()
-    left = size_bytes
-    while left:
-        part = " ".join(chance.choices(words, k=16 * KIB)).encode()[:left]
-        left -= len(part)
-        yield part
-
-
-def _convert(folder: Path, source: str, target: str, compression: str, executor: Executor) -> _Step:
-    with interrupts.held_back():
-        from qcowgui.convert.job import ConvertJob
-        from qcowgui.convert.options import ConvertOptions
-
-    options = ConvertOptions(
-        folder / source,
-        folder / target,
-        target_format="qcow2",
-        compression=compression,  # type: ignore[arg-type]
-    )
-    return _Step(source, target, ConvertJob(options).run(executor))
-
-
-def damage(healthy: Path, damaged: Path) -> None:
-    """Copy an image, mark it corrupt and let its refcount table start where its L1 table is."""
-    shutil.copyfile(healthy, damaged)
-    header = inspect(healthy).header
-    edits = {
-        "refcount_table_offset": header.l1_table_offset,
-        "incompatible_features": header.incompatible_features | Incompatible.CORRUPT,
-    }
-    with damaged.open("r+b") as file:
-        for name, value in edits.items():
-            field = field_named(HEADER_FIELDS, name)
-            file.seek(field.offset)
-            file.write(value.to_bytes(field.width_bytes, "big"))
-
-
 def _look(path: Path) -> Inspected:
     with FileSource(path) as source:
         return inspect_file(source, None)
 
 
-def _figures(steps: Sequence[_Step]) -> Table:
+def _figures(steps: Sequence[SampleStep]) -> Table:
     columns = (
         Column("source", "from"),
         Column("target", "to"),

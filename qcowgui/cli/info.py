@@ -11,10 +11,11 @@ from collections.abc import Iterator
 import click
 
 from qcowgui.cli import output, parameters
-from qcowgui.cli.layers import Inspected, inspect_file, iter_chain
+from qcowgui.cli.layers import inspect_file, iter_chain
 from qcowgui.errors import QcowError
 from qcowgui.image.references import Gate
 from qcowgui.image.source import FileSource
+from qcowgui.report.inspected import Inspected
 
 
 @click.command("info", cls=parameters.GatedCommand)
@@ -73,7 +74,7 @@ def _collect_chain(
 
 
 def _show_json(layers: list[Inspected], gate: Gate, *, chain: bool) -> None:
-    from qcowgui.cli.info_json import image_info
+    from qcowgui.report.info_object import image_info
 
     del gate
     found = [image_info(layer) for layer in layers]

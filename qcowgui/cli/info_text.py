@@ -7,12 +7,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final
 
-from qcowgui.cli.layers import (
-    Inspected,
-    Qcow2File,
-    RawFile,
-    probe_backing,
-)
+from qcowgui.cli.layers import probe_backing
 from qcowgui.cli.output import (
     Cell,
     Column,
@@ -31,6 +26,7 @@ from qcowgui.format.snapshots import Snapshot
 from qcowgui.image.inspect import ImageReport
 from qcowgui.image.references import Gate, Reference, backing_reference, data_file_reference
 from qcowgui.image.summary import MappingSummary
+from qcowgui.report.inspected import Inspected, Qcow2File, RawFile
 from qcowgui.units import format_count, format_offset
 
 _SEVERITY_STYLES: Final = {

@@ -7,70 +7,18 @@ and imports no codec.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from qcowgui.cli.parameters import FORMATS
 from qcowgui.errors import NotQcow2Error
-from qcowgui.format.finding import Finding
 from qcowgui.image.identify import identify
 from qcowgui.image.inspect import ImageReport, inspect_source
 from qcowgui.image.references import ChainGuard, Gate, backing_reference, open_reference
-from qcowgui.image.signatures import FileKind, Identification
+from qcowgui.image.signatures import FileKind
 from qcowgui.image.source import FileSource
 from qcowgui.image.summary import MappingSummary, l2_table_bytes, summarise_mapping
-from qcowgui.units import MIB, SECTOR_BYTES, align_up
-
-
-@dataclass(frozen=True, slots=True)
-class RawFile:
-    """A file whose bytes are those of the guest's disk.
-
-    Attributes:
-        name: The path as given.
-        file_bytes: The file's length.
-        disk_bytes: What the file system has set aside for it, or None.
-        found: What its content shows.
-    """
-
-    name: str
-    file_bytes: int
-    disk_bytes: int | None
-    found: Identification
-
-    @property
-    def virtual_bytes(self) -> int:
-        """The size of the guest's disk: whole sectors."""
-        return align_up(self.file_bytes, SECTOR_BYTES)
-
-
-@dataclass(frozen=True, slots=True)
-class Qcow2File:
-    """A qcow2 image.
-
-    Attributes:
-        report: What its metadata says.
-        summary: How its guest clusters are stored, or None when they were not counted.
-    """
-
-    report: ImageReport
-    summary: MappingSummary | None
-
-    @property
-    def name(self) -> str:
-        """The path as given."""
-        return self.report.name
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """Everything noticed, worst first."""
-        found = list(self.report.findings)
-        if self.summary is not None:
-            found += self.summary.findings()
-        return tuple(sorted(found, key=lambda finding: -finding.severity))
-
-
-Inspected = Qcow2File | RawFile
+from qcowgui.report.inspected import Inspected, Qcow2File, RawFile
+from qcowgui.units import MIB
 
 COUNTED_TABLE_BYTES: Final = 32 * MIB
 """L2 tables up to this size are read unasked: 256 GiB of 64 KiB clusters, some 0.1 s."""

@@ -16,11 +16,12 @@ from typing import Final
 
 from qcowgui.errors import QcowError
 from qcowgui.format.text import decode_name
+from qcowgui.report import schema
 
 Cell = int | str | bool | None
 Show = Callable[[Cell], str]
 
-SCHEMA: Final = 1
+SCHEMA: Final = schema.SCHEMA
 """Version of everything in our JSON that qemu-img's does not have."""
 
 _BUFFERED_ROWS: Final = 256

@@ -29,10 +29,43 @@ class Commands:
     copy_table: Callable[[], object]
     next_tab: Callable[[], object]
     previous_tab: Callable[[], object]
+    back: Callable[[], object]
+    forward: Callable[[], object]
+    go_to: Callable[[], object]
+    next_finding: Callable[[], object]
+    previous_finding: Callable[[], object]
+    show_map: Callable[[], object]
+    show_table: Callable[[], object]
+    show_hex: Callable[[], object]
+    show_findings: Callable[[], object]
+    check: Callable[[], object]
+    deep_check: Callable[[], object]
+    cancel_check: Callable[[], object]
+    repair: Callable[[], object]
+    salvage: Callable[[], object]
     choose_scheme: Callable[[ColourScheme], object]
     reset_layout: Callable[[], object]
     keyboard: Callable[[], object]
     about: Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What decides which actions make sense.
+
+    Attributes:
+        image: Whether an image is shown.
+        tabs: How many tabs there are.
+        can_go_back: Whether something was selected before.
+        can_go_forward: Whether somebody went back.
+        checking: Whether a check of it runs.
+    """
+
+    image: bool = False
+    tabs: int = 0
+    can_go_back: bool = False
+    can_go_forward: bool = False
+    checking: bool = False
 
 
 class Actions(QObject):
@@ -59,6 +92,8 @@ class Actions(QObject):
         self.previous_tab = make(
             self.tr("&Previous tab"), commands.previous_tab, _Key.PreviousChild
         )
+        self._make_navigation(commands)
+        self._make_checking(commands)
         self.reset_layout = make(self.tr("&Reset layout"), commands.reset_layout)
         self.keyboard = make(self.tr("&Keyboard"), commands.keyboard, _Key.HelpContents)
         self.about = make(self.tr("&About qcowgui"), commands.about)
@@ -74,6 +109,49 @@ class Actions(QObject):
         }
         theme.changed.connect(self._paint)
         self._paint()
+
+    def _make_navigation(self, commands: Commands) -> None:
+        make = self._make
+        self.back = make(self.tr("&Back"), commands.back, "Alt+Left", icon="back")
+        self.forward = make(self.tr("&Forward"), commands.forward, "Alt+Right", icon="forward")
+        self.go_to = make(self.tr("&Go to…"), commands.go_to, "Ctrl+G", icon="go-to")
+        self.next_finding = make(self.tr("&Next finding"), commands.next_finding, "]")
+        self.previous_finding = make(self.tr("&Previous finding"), commands.previous_finding, "[")
+        self.show_map = make(self.tr("Show the &map"), commands.show_map, "Ctrl+1")
+        self.show_table = make(self.tr("Show the &table"), commands.show_table, "Ctrl+2")
+        self.show_findings = make(self.tr("Show the f&indings"), commands.show_findings, "Ctrl+3")
+        self.show_hex = make(self.tr("Show the &bytes"), commands.show_hex, "Ctrl+4")
+
+    def _make_checking(self, commands: Commands) -> None:
+        make = self._make
+        self.check = make(self.tr("Chec&k"), commands.check, "Ctrl+K", icon="check")
+        self.deep_check = make(
+            self.tr("&Deep check"), commands.deep_check, "Ctrl+Shift+K", icon="deep-check"
+        )
+        self.check.setToolTip(self.tr("Check all structures and refcounts"))
+        self.deep_check.setToolTip(
+            self.tr("Check all structures and refcounts, and decode every compressed cluster")
+        )
+        self.cancel_check = make(self.tr("Stop the &check"), commands.cancel_check)
+        self.repair = make(self.tr("&Repair as a copy…"), commands.repair, icon="repair")
+        self.salvage = make(self.tr("&Salvage…"), commands.salvage)
+
+    @property
+    def _of_an_image(self) -> tuple[QAction, ...]:
+        """What needs an image that is shown."""
+        return (
+            self.copy,
+            self.copy_rows,
+            self.copy_table,
+            self.go_to,
+            self.next_finding,
+            self.previous_finding,
+            self.show_map,
+            self.show_table,
+            self.check,
+            self.deep_check,
+            self.repair,
+        )
 
     def fill_menus(self, recent: QMenu, panels: list[QAction]) -> None:
         """Make the menu bar.
@@ -92,6 +170,16 @@ class Actions(QObject):
         file_menu.addSeparator()
         file_menu.addActions([self.close_tab, self.quit])
         bar.addMenu(self.tr("&Edit")).addActions([self.copy, self.copy_rows, self.copy_table])
+        go_menu = bar.addMenu(self.tr("&Go"))
+        go_menu.addActions([self.back, self.forward, self.go_to])
+        go_menu.addSeparator()
+        go_menu.addActions([self.next_finding, self.previous_finding])
+        go_menu.addSeparator()
+        go_menu.addActions([self.show_map, self.show_table, self.show_findings, self.show_hex])
+        image_menu = bar.addMenu(self.tr("&Image"))
+        image_menu.addActions([self.check, self.deep_check, self.cancel_check])
+        image_menu.addSeparator()
+        image_menu.addActions([self.repair, self.salvage])
         view_menu = bar.addMenu(self.tr("&View"))
         view_menu.addActions(panels)
         view_menu.addSeparator()
@@ -107,14 +195,19 @@ class Actions(QObject):
         """Every action, in the order of the menus."""
         return [action for action in self.children() if isinstance(action, QAction)]
 
-    def enable_for(self, *, image: bool, tabs: int) -> None:
-        """Enable what makes sense: with an image that is shown, with so many tabs."""
-        for action in (self.copy, self.copy_rows, self.copy_table):
-            action.setEnabled(image)
-        for action in (self.reload, self.close_tab):
-            action.setEnabled(tabs > 0)
+    def enable_for(self, view: Situation) -> None:
+        """Enable what makes sense."""
+        for action in self._of_an_image:
+            action.setEnabled(view.image)
+        for action in (self.reload, self.close_tab, self.salvage):
+            action.setEnabled(view.tabs > 0)
         for action in (self.next_tab, self.previous_tab):
-            action.setEnabled(tabs > 1)
+            action.setEnabled(view.tabs > 1)
+        for action in (self.show_findings, self.show_hex):
+            action.setEnabled(view.tabs > 0)
+        self.back.setEnabled(view.can_go_back)
+        self.forward.setEnabled(view.can_go_forward)
+        self.cancel_check.setEnabled(view.checking)
 
     def _make(
         self,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -16,20 +16,18 @@ from PySide6.QtGui import (
     QDropEvent,
 )
 from PySide6.QtWidgets import (
-    QDockWidget,
     QFileDialog,
+    QLabel,
     QMainWindow,
     QMenu,
     QStackedWidget,
-    QTabBar,
-    QTabWidget,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from qcowgui.convert.options import ConvertOptions
-from qcowgui.gui.actions import Actions, Commands
+from qcowgui.gui.actions import Actions, Commands, Situation
 from qcowgui.gui.background import BackgroundRunner
 from qcowgui.gui.closing import CloseGuard
 from qcowgui.gui.dialogs.about import AboutDialog, KeyboardDialog
@@ -37,20 +35,23 @@ from qcowgui.gui.dialogs.allow import AllowBox
 from qcowgui.gui.dialogs.convert import ConvertDialog
 from qcowgui.gui.drops import sort_urls
 from qcowgui.gui.formatters import Tone
+from qcowgui.gui.image_dialogs import ImageDialogs
+from qcowgui.gui.image_tabs import ImageTabs
 from qcowgui.gui.jobs import Job, JobController
-from qcowgui.gui.session import Session
+from qcowgui.gui.samples import SampleImages
+from qcowgui.gui.session import CheckState, Session
 from qcowgui.gui.settings import Settings
 from qcowgui.gui.theme import SPACING, Theme
 from qcowgui.gui.views.banner import Banner
 from qcowgui.gui.views.conversions import ConversionsPanel
 from qcowgui.gui.views.image_view import ImageView
+from qcowgui.gui.views.log_panel import LogPanel
 from qcowgui.gui.views.start_page import StartPage
+from qcowgui.gui.window_docks import WindowDocks
+from qcowgui.gui.window_layout import WindowLayout
+from qcowgui.gui.window_log import WindowLog
 
 _LOAD_INTERVAL_MS: Final = 20
-_LAYOUT_VERSION: Final = 1
-_DEFAULT_SIZE: Final = QSize(1180, 780)
-_DOCK_HEIGHT: Final = 190
-_CLOSE_ICON_SIZE: Final = QSize(14, 14)
 _TOOL_ICON_SIZE: Final = QSize(18, 18)
 
 
@@ -68,22 +69,27 @@ class MainWindow(QMainWindow):
         self._guard = CloseGuard(self, self.controller, self.loader)
         self.notice = Banner(theme, dismissible=True)
         self.start_page = StartPage(theme, settings)
-        self.tabs = self._make_tabs()
+        self.samples = SampleImages(self.loader, self)
+        self.tabs = ImageTabs(theme)
+        self.dialogs = ImageDialogs(theme, self)
         self._pages = QStackedWidget()
         self._pages.addWidget(self.start_page)
         self._pages.addWidget(self.tabs)
         self._set_central()
         self.conversions = ConversionsPanel(self.controller, theme)
-        self._dock = self._make_dock()
+        self.log = LogPanel()
+        self.docks = WindowDocks(self, self.conversions, self.log)
+        self._log = WindowLog(self.log, self.controller, self)
+        self._layout = WindowLayout(self, self.docks, self.tabs, settings)
         self.actions_ = Actions(self, self._commands(), theme, settings.colour_scheme)
         self._recent_menu = QMenu(self.tr("Open &recent"), self)
         self._recent_menu.triggered.connect(lambda action: self.open_paths([action.data()]))
-        self.actions_.fill_menus(self._recent_menu, [self._dock.toggleViewAction()])
+        self.actions_.fill_menus(self._recent_menu, self.docks.toggle_actions())
         self._make_toolbar()
         self._connect()
-        self.statusBar()
+        self._make_status_bar()
         self._fill_recent_menu()
-        self._restore_layout()
+        self._layout.restore()
         self._tab_changed()
 
     # ---------------------------------------------------------------- opening
@@ -97,13 +103,11 @@ class MainWindow(QMainWindow):
 
     def views(self) -> list[ImageView]:
         """The open images, in the order of the tabs."""
-        widgets = (self.tabs.widget(index) for index in range(self.tabs.count()))
-        return [widget for widget in widgets if isinstance(widget, ImageView)]
+        return self.tabs.views()
 
     def current_view(self) -> ImageView | None:
         """The image that is shown, or None on the start page."""
-        widget = self.tabs.currentWidget()
-        return widget if isinstance(widget, ImageView) else None
+        return self.tabs.current_view()
 
     def show_problem(self, title: str, details: str) -> None:
         """Say that something unexpected happened, with details that can be copied."""
@@ -111,22 +115,37 @@ class MainWindow(QMainWindow):
         self.notice.add_copy_button(details)
 
     def _open(self, path: Path) -> Session:
-        for view in self.views():
-            if view.session.path == path:
-                self.tabs.setCurrentWidget(view)
-                return view.session
+        known = self.tabs.view_of(path)
+        if known is not None:
+            self.tabs.setCurrentWidget(known)
+            return known.session
         session = Session(path, self.loader)
-        view = ImageView(session, self._theme)
+        session.load()  # it reads while the view is made
+        self.tabs.add_view(self._make_view(session))
+        return session
+
+    def _make_view(self, session: Session) -> ImageView:
+        view = ImageView(session, self._theme, self.tabs.page_parent)
         session.setParent(view)
-        session.changed.connect(self._update_commands)
+        for signal in (session.changed, session.check_changed, session.selection_changed):
+            signal.connect(self._update_commands)
+        session.changed.connect(lambda: self._show_bytes_of(view))
         view.status_changed.connect(self.statusBar().showMessage)
         view.convert_requested.connect(self._convert)
-        index = self.tabs.addTab(view, self._theme.icon("image"), path.name.replace("&", "&&"))
-        self.tabs.setTabToolTip(index, str(path))
-        self._add_close_button(index, view)
-        self.tabs.setCurrentIndex(index)
-        session.load()
-        return session
+        view.repair_requested.connect(lambda: self.dialogs.repair(view))
+        view.salvage_requested.connect(lambda: self.dialogs.salvage(view))
+        view.restore_layout(self._settings.layout("image"))
+        view.findings.count_changed.connect(self._show_finding_count)
+        self.docks.findings.add_panel(view.findings)
+        self.docks.hex.add_panel(view.hex)
+        self._log.follow(session)
+        return view
+
+    def _show_bytes_of(self, view: ImageView) -> None:
+        """Of a file that is no image the bytes are all there is to see."""
+        session = view.session
+        if view is self.current_view() and session.error is not None and session.source is not None:
+            self.docks.raise_dock(self.docks.hex)
 
     def _choose_files(self) -> None:
         dialog = QFileDialog(self, self.tr("Open disk images"), self._settings.last_folder)
@@ -139,20 +158,14 @@ class MainWindow(QMainWindow):
         dialog.filesSelected.connect(self.open_paths)
         dialog.open()
 
-    def _add_close_button(self, index: int, view: ImageView) -> None:
-        button = QToolButton()
-        button.setIcon(self._theme.icon("close", self._theme.colours.muted))
-        button.setIconSize(_CLOSE_ICON_SIZE)
-        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # by keyboard it is Close tab
-        button.setToolTip(self.tr("Close tab"))
-        button.setAccessibleName(self.tr("Close {name}").format(name=view.session.path.name))
-        button.clicked.connect(lambda _checked=False: self._close_tab(view))
-        self.tabs.tabBar().setTabButton(index, QTabBar.ButtonPosition.RightSide, button)
-
     def _close_tab(self, view: ImageView | None) -> None:
         if view is not None:
-            view.session.abandon()
+            self.dialogs.close_all(view)
+            view.close_panels()
+            self._settings.set_layout("image", view.layout_state())
             self.tabs.removeTab(self.tabs.indexOf(view))
+            self.docks.findings.remove_panel(view.findings)
+            self.docks.hex.remove_panel(view.hex)
             view.deleteLater()
 
     # ---------------------------------------------------------------- converting
@@ -171,9 +184,7 @@ class MainWindow(QMainWindow):
         self.convert_dialog().show()
 
     def _start_conversion(self, options: ConvertOptions, allowed: list[Path]) -> None:
-        if not self._dock.isVisible():
-            self._dock.show()
-            self.resizeDocks([self._dock], [_DOCK_HEIGHT], Qt.Orientation.Vertical)
+        self.docks.raise_dock(self.docks.conversions)
         self.controller.start(options, allowed)
 
     def _ask_to_allow(self, job: Job) -> None:
@@ -216,21 +227,19 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         """Close at once when nothing runs; else ask, or wait for what ends by itself."""
         if self._guard.may_close():
-            self._save_layout()
+            self._layout.save()
+            self.samples.clean_up()
             event.accept()
         else:
             event.ignore()
 
-    # ---------------------------------------------------------------- building
+    def changeEvent(self, event: QEvent) -> None:
+        """Look at the file again when somebody comes back: not every system tells of changes."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
+            self._with_view(lambda view: view.live.look())
 
-    def _make_tabs(self) -> QTabWidget:
-        tabs = QTabWidget()
-        tabs.setDocumentMode(True)
-        tabs.setMovable(True)
-        tabs.setElideMode(Qt.TextElideMode.ElideMiddle)
-        tabs.tabBar().setDrawBase(False)
-        tabs.currentChanged.connect(self._tab_changed)
-        return tabs
+    # ---------------------------------------------------------------- building
 
     def _set_central(self) -> None:
         central = QWidget()
@@ -245,14 +254,6 @@ class MainWindow(QMainWindow):
         layout.addWidget(self._pages, 1)
         self.setCentralWidget(central)
 
-    def _make_dock(self) -> QDockWidget:
-        dock = QDockWidget(self.tr("Conversions"), self)
-        dock.setObjectName("conversions")  # by which a saved layout knows it
-        dock.setWidget(self.conversions)
-        self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
-        dock.hide()
-        return dock
-
     def _make_toolbar(self) -> None:
         bar = self.addToolBar(self.tr("Commands"))
         bar.setObjectName("commands")
@@ -260,22 +261,53 @@ class MainWindow(QMainWindow):
         bar.setIconSize(_TOOL_ICON_SIZE)
         bar.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         bar.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
-        bar.addActions([self.actions_.open, self.actions_.convert, self.actions_.reload])
+        actions = self.actions_
+        bar.addActions([actions.open, actions.convert, actions.reload])
+        bar.addSeparator()
+        bar.addActions([actions.check, actions.deep_check, actions.repair])
+        bar.addSeparator()
+        bar.addActions([actions.back, actions.forward, actions.go_to])
+        for action in (actions.back, actions.forward):
+            button = bar.widgetForAction(action)
+            if isinstance(button, QToolButton):
+                button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+
+    def _make_status_bar(self) -> None:
+        label = QLabel(self.tr("read-only"))
+        label.setToolTip(
+            self.tr("Images are opened for reading only: whatever writes asks for a new file.")
+        )
+        label.setProperty("muted", True)
+        self.statusBar().addPermanentWidget(label)
 
     def _commands(self) -> Commands:
         return Commands(
             open=self._choose_files,
             convert=self._convert,
-            reload=self._reload,
+            reload=lambda: self._with_session(Session.load),
             close_tab=lambda: self._close_tab(self.current_view()),
             quit=self.close,
             copy=lambda: self._with_table("copy_cells"),
             copy_rows=lambda: self._with_table("copy_rows"),
             copy_table=lambda: self._with_table("copy_table"),
-            next_tab=lambda: self._step_tab(1),
-            previous_tab=lambda: self._step_tab(-1),
+            next_tab=lambda: self.tabs.step(1),
+            previous_tab=lambda: self.tabs.step(-1),
+            back=lambda: self._with_session(Session.go_back),
+            forward=lambda: self._with_session(Session.go_forward),
+            go_to=lambda: self._with_view(self.dialogs.go_to),
+            next_finding=lambda: self._step_finding(1),
+            previous_finding=lambda: self._step_finding(-1),
+            show_map=lambda: self._with_view(ImageView.show_map),
+            show_table=lambda: self._with_view(ImageView.show_table),
+            show_hex=lambda: self.docks.raise_dock(self.docks.hex),
+            show_findings=lambda: self.docks.raise_dock(self.docks.findings),
+            check=lambda: self._with_session(lambda session: session.start_check(deep=False)),
+            deep_check=lambda: self._with_session(lambda session: session.start_check(deep=True)),
+            cancel_check=lambda: self._with_session(Session.cancel_check),
+            repair=lambda: self._with_view(self.dialogs.repair),
+            salvage=lambda: self._with_view(self.dialogs.salvage),
             choose_scheme=self._theme.choose,
-            reset_layout=self._reset_layout,
+            reset_layout=self._layout.reset,
             keyboard=lambda: KeyboardDialog(self.actions_.all(), self._theme, self).show(),
             about=lambda: AboutDialog(self.windowIcon(), self).show(),
         )
@@ -284,26 +316,36 @@ class MainWindow(QMainWindow):
         self.start_page.open_requested.connect(self._choose_files)
         self.start_page.convert_requested.connect(self._convert)
         self.start_page.file_chosen.connect(lambda path: self.open_paths([path]))
+        self.start_page.sample_requested.connect(self.samples.request)
+        self.samples.busy_changed.connect(self.start_page.set_samples_busy)
+        self.samples.ready.connect(self._open)
+        self.dialogs.open_requested.connect(lambda path: self.open_paths([path]))
+        self.samples.failed.connect(
+            lambda error: self.show_problem(self.tr("The samples can’t be made"), str(error))
+        )
         self.conversions.open_requested.connect(lambda path: self.open_paths([path]))
         self.conversions.allow_requested.connect(self._ask_to_allow)
         self._settings.recent_files_changed.connect(self._fill_recent_menu)
-        self._theme.changed.connect(self._paint_tabs)
+        self.tabs.currentChanged.connect(self._tab_changed)
+        self.tabs.close_requested.connect(self._close_tab)
 
     # ---------------------------------------------------------------- small commands
 
-    def _reload(self) -> None:
+    def _with_view(self, command: Callable[[ImageView], object]) -> None:
         view = self.current_view()
         if view is not None:
-            view.session.load()
+            command(view)
+
+    def _with_session(self, command: Callable[[Session], object]) -> None:
+        self._with_view(lambda view: command(view.session))
+
+    def _step_finding(self, step: int) -> None:
+        self._with_view(lambda view: view.findings.step(step))
 
     def _with_table(self, method: str) -> None:
         view = self.current_view()
         if view is not None:
             getattr(view.focused_table(), method)()
-
-    def _step_tab(self, step: int) -> None:
-        if self.tabs.count():
-            self.tabs.setCurrentIndex((self.tabs.currentIndex() + step) % self.tabs.count())
 
     def _tab_changed(self) -> None:
         view = self.current_view()
@@ -311,19 +353,31 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(f"{view.session.path.name} – qcowgui" if view else "qcowgui")
         self.setWindowFilePath(str(view.session.path) if view else "")
         self.statusBar().clearMessage()
+        self.docks.findings.show_panel(view.findings if view else None)
+        self._show_finding_count()
+        self.docks.hex.show_panel(view.hex if view else None)
+        self._layout.show_docks(view is not None, conversions=bool(self.controller.jobs))
         self._update_commands()
+
+    def _show_finding_count(self) -> None:
+        view = self.current_view()
+        self.docks.findings.set_count(view.findings.count if view else None)
 
     def _update_commands(self) -> None:
         view = self.current_view()
-        shown = view is not None and view.session.inspected is not None
-        self.actions_.enable_for(image=shown, tabs=self.tabs.count())
-
-    def _paint_tabs(self) -> None:
-        for index in range(self.tabs.count()):
-            self.tabs.setTabIcon(index, self._theme.icon("image"))
-            button = self.tabs.tabBar().tabButton(index, QTabBar.ButtonPosition.RightSide)
-            if isinstance(button, QToolButton):
-                button.setIcon(self._theme.icon("close", self._theme.colours.muted))
+        if view is None:
+            self.actions_.enable_for(Situation())
+            return
+        session = view.session
+        self.actions_.enable_for(
+            Situation(
+                image=session.inspected is not None,
+                tabs=self.tabs.count(),
+                can_go_back=session.history.can_go_back,
+                can_go_forward=session.history.can_go_forward,
+                checking=session.check_state is CheckState.RUNNING,
+            )
+        )
 
     def _fill_recent_menu(self) -> None:
         self._recent_menu.clear()
@@ -331,24 +385,3 @@ class MainWindow(QMainWindow):
             text = path.replace("&", "&&")
             self._recent_menu.addAction(text).setData(path)
         self._recent_menu.setEnabled(not self._recent_menu.isEmpty())
-
-    # ---------------------------------------------------------------- layout
-
-    def _save_layout(self) -> None:
-        self._settings.set_layout("geometry", self.saveGeometry())
-        self._settings.set_layout("state", self.saveState(_LAYOUT_VERSION))
-
-    def _restore_layout(self) -> None:
-        self.resize(_DEFAULT_SIZE)
-        geometry, state = self._settings.layout("geometry"), self._settings.layout("state")
-        if geometry is not None:
-            self.restoreGeometry(geometry)
-        if state is not None:
-            self.restoreState(state, _LAYOUT_VERSION)
-
-    def _reset_layout(self) -> None:
-        self._settings.forget_layout()
-        self.resize(_DEFAULT_SIZE)
-        self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self._dock)
-        self._dock.setFloating(False)
-        self._dock.setVisible(bool(self.controller.jobs))

@@ -1,15 +1,15 @@
-"""Which structures an image has, and where in them a finding lies. Knows no widgets."""
+"""Which structures an image has, and the tables of those that fit into one. Knows no widgets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QCoreApplication
 
 from qcowgui.format import describe
-from qcowgui.format.finding import Finding
 from qcowgui.gui.extension_table import extensions_table
 from qcowgui.gui.formatters import Table
 from qcowgui.gui.structure_tables import (
@@ -23,11 +23,19 @@ from qcowgui.gui.structure_tables import (
 )
 from qcowgui.image.inspect import ImageReport
 
+if TYPE_CHECKING:
+    from qcowgui.gui.selection import Selection
+
 translate = QCoreApplication.translate
 
 
 class StructureKey(Enum):
-    """The structures that have a table of their own."""
+    """What can be selected.
+
+    Those up to DATA_FILE are `Structure`s with a table in memory. The entry tables (L1 to
+    BITMAP_TABLE) may have millions of rows, which are read when they are looked at. CLUSTER and
+    GUEST are bytes, of the file and of the guest's disk.
+    """
 
     HEADER = "header"
     FEATURES = "features"
@@ -37,6 +45,29 @@ class StructureKey(Enum):
     ENCRYPTION = "encryption"
     BACKING_CHAIN = "backing-chain"
     DATA_FILE = "data-file"
+    L1 = "l1"
+    L2 = "l2"
+    REFCOUNT_TABLE = "refcount-table"
+    REFCOUNT_BLOCK = "refcount-block"
+    BITMAP_TABLE = "bitmap-table"
+    CLUSTER = "cluster"
+    GUEST = "guest"
+
+    @property
+    def is_entry_table(self) -> bool:
+        """Whether it is a table of equal entries, read page by page."""
+        return self in _ENTRY_TABLES
+
+
+_ENTRY_TABLES: Final = frozenset(
+    {
+        StructureKey.L1,
+        StructureKey.L2,
+        StructureKey.REFCOUNT_TABLE,
+        StructureKey.REFCOUNT_BLOCK,
+        StructureKey.BITMAP_TABLE,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,36 +87,11 @@ class Structure:
     table: Table
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """What is selected of one image.
-
-    Attributes:
-        structure: The structure.
-        row: Index in its table, or None for the structure as a whole.
-    """
-
-    structure: StructureKey
-    row: int | None = None
-
-
 def image_structures(
     report: ImageReport, references: Sequence[ReferenceState]
 ) -> tuple[Structure, ...]:
     """Every structure that the image has, in the order of the list."""
     return tuple(_iter_structures(report, references))
-
-
-def locate(structures: Sequence[Structure], finding: Finding) -> Selection | None:
-    """The row that shows the place of `finding` most closely, or None when no table shows it."""
-    if finding.host_offset is None:
-        return None
-    best: tuple[int, Selection] | None = None
-    for structure in structures:
-        for index, row in enumerate(structure.table.rows):
-            if row.covers(finding.host_offset) and (best is None or row.host_bytes < best[0]):
-                best = row.host_bytes, Selection(structure.key, index)
-    return best[1] if best else None
 
 
 def _iter_structures(
@@ -133,3 +139,26 @@ def _titles() -> dict[StructureKey, str]:
         StructureKey.BACKING_CHAIN: translate("structures", "Backing chain"),
         StructureKey.DATA_FILE: translate("structures", "Data file"),
     }
+
+
+def entry_table_title(selection: Selection, report: ImageReport) -> str:
+    """The name of the entry table that `selection` is in, with whose it is."""
+    match selection.structure:
+        case StructureKey.L1:
+            text = translate("structures", "L1 table")
+        case StructureKey.L2:
+            text = translate("structures", "L2 table of L1[{index}]").format(index=selection.part)
+        case StructureKey.REFCOUNT_TABLE:
+            text = translate("structures", "Refcount table")
+        case StructureKey.REFCOUNT_BLOCK:
+            text = translate("structures", "Refcount block {index}").format(index=selection.part)
+        case _:
+            names = [found.name for found in report.bitmaps if found.index == selection.part]
+            text = translate("structures", "Table of bitmap “{name}”").format(
+                name=names[0] if names else selection.part
+            )
+    if selection.snapshot is None:
+        return text
+    names = [found.name for found in report.snapshots if found.index == selection.snapshot]
+    name = names[0] if names else f"{selection.snapshot}"
+    return translate("structures", "{table}, snapshot “{name}”").format(table=text, name=name)

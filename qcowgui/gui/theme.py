@@ -111,6 +111,21 @@ _ICONS: Final = {
     "running": "mdi6.progress-clock",
     "close": "mdi6.close",
     "waiting": "mdi6.clock-outline",
+    "previous": "mdi6.chevron-up",
+    "next": "mdi6.chevron-down",
+    "collapsed": "mdi6.chevron-right",
+    "expanded": "mdi6.chevron-down",
+    "back": "mdi6.arrow-left",
+    "forward": "mdi6.arrow-right",
+    "go-to": "mdi6.crosshairs",
+    "check": "mdi6.shield-search",
+    "deep-check": "mdi6.shield-check-outline",
+    "repair": "mdi6.wrench-outline",
+    "zoom-in": "mdi6.magnify-plus-outline",
+    "zoom-out": "mdi6.magnify-minus-outline",
+    "zoom-fit": "mdi6.fit-to-page-outline",
+    "zoom-cells": "mdi6.grid",
+    "export": "mdi6.image-outline",
 }
 
 _FUSION_OUTLINE_PERCENT: Final = 140
@@ -265,6 +280,8 @@ QToolBar QToolButton, QPushButton {{ background: {c.raised}; border: 1px solid {
     border-radius: 6px; padding: 5px 12px; }}
 QToolBar QToolButton {{ padding: 4px 10px; }}
 QToolBar QToolButton:hover, QPushButton:hover {{ background: {c.hover}; }}
+QToolBar QToolButton:checked {{ background: {c.selected}; color: {c.on_selected};
+    border-color: {c.selected}; }}
 QToolBar QToolButton:disabled, QPushButton:disabled {{ color: {c.muted}; background: {c.window}; }}
 QToolBar QToolButton:focus, QPushButton:focus {{ border-color: {c.accent}; }}
 QPushButton[primary="true"] {{ background: {c.accent}; color: {c.on_accent};
@@ -274,6 +291,15 @@ QPushButton[primary="true"]:disabled {{ background: {c.raised}; color: {c.muted}
 QPushButton[flat="true"] {{ background: transparent; border-color: transparent; color: {c.accent};
     padding: 5px 8px; }}
 QPushButton[flat="true"]:hover, QPushButton[flat="true"]:focus {{ border-color: {c.line}; }}
+QToolButton[segment="true"] {{ background: {c.raised}; border: 1px solid {c.line};
+    padding: 3px 10px; }}
+QToolButton[segment="true"][popupMode="1"] {{ padding-right: 24px; }}
+QToolButton[segment="true"]::menu-button {{ border: 0; width: 18px; }}
+QToolButton[segment="true"]:hover {{ background: {c.hover}; }}
+QToolButton[segment="true"]:checked {{ background: {c.selected}; color: {c.on_selected};
+    border-color: {c.selected}; }}
+QToolButton[segment="true"]:disabled {{ color: {c.muted}; background: {c.window}; }}
+QToolButton[segment="true"]:focus {{ border-color: {c.accent}; }}
 QStatusBar {{ background: {c.window}; border-top: 1px solid {c.line}; color: {c.muted}; }}
 QStatusBar::item {{ border: 0; }}
 QTableView, QTreeView, QListView, QPlainTextEdit {{ background: {c.panel};

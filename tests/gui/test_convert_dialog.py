@@ -19,7 +19,7 @@ from qcowgui.gui.dialogs.convert import ConvertDialog
 from qcowgui.gui.dialogs.convert_form import level_range, suggest_target
 from qcowgui.gui.jobs import JobState
 from qcowgui.gui.main_window import MainWindow
-from qcowgui.gui.session import inspect_image
+from qcowgui.gui.opening import inspect_image
 from qcowgui.gui.views.conversions import JobRow
 from qcowgui.image.references import resolve_reference
 from tests.gui.support import button, open_image, open_question, slow_source, state_of, wait_for

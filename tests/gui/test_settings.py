@@ -100,7 +100,7 @@ def test_the_layout_is_saved_and_reset(
     qtbot.addWidget(other)
     assert (other.width(), other.height()) == (720, 600)
     other.actions_.reset_layout.trigger()
-    assert (other.width(), other.height()) == (1180, 780)
+    assert (other.width(), other.height()) == (1280, 840)
     assert settings.layout("geometry") is None
 
 

@@ -10,8 +10,9 @@ import pytest
 from qcowgui.errors import NotQcow2Error
 from qcowgui.format.header import Header
 from qcowgui.gui.formatters import Tone
-from qcowgui.gui.session import Inspected, inspect_image
-from qcowgui.gui.structures import Structure, StructureKey, locate
+from qcowgui.gui.locator import Locator
+from qcowgui.gui.opening import Inspected, inspect_image
+from qcowgui.gui.structures import Structure, StructureKey
 from tests.support.base_images import rich
 from tests.support.builder import ImageBuilder
 from tests.support.damages import DAMAGES
@@ -19,6 +20,15 @@ from tests.support.damages import DAMAGES
 
 def by_key(inspected: Inspected) -> dict[StructureKey, Structure]:
     return {structure.key: structure for structure in inspected.structures}
+
+
+def locator_of(inspected: Inspected, path: Path) -> Locator:
+    data = path.read_bytes()
+
+    def read(offset: int, length: int) -> bytes:
+        return data[offset : offset + length]
+
+    return Locator(inspected.report, read, structures=inspected.structures)
 
 
 def test_an_image_shows_the_structures_it_has(rich_image: Path, data_image: Path) -> None:
@@ -148,9 +158,10 @@ def test_a_data_file_has_a_table(tmp_path: Path) -> None:
 
 def test_a_finding_leads_to_the_row_it_is_about(tmp_path: Path) -> None:
     damaged = DAMAGES["header_snapshots_unaligned"].apply(rich())
-    inspected = inspect_image(damaged.write_to(tmp_path / "damaged.qcow2"))
+    path = damaged.write_to(tmp_path / "damaged.qcow2")
+    inspected = inspect_image(path)
     finding = next(f for f in inspected.report.findings if f.code == "snapshot-table-offset")
-    selection = locate(inspected.structures, finding)
+    selection = locator_of(inspected, path).at_finding(finding)
     assert selection is not None
     assert selection.structure is StructureKey.HEADER
     assert selection.row is not None
@@ -174,6 +185,7 @@ def test_every_damage_gives_tables_or_a_reason(name: str, tmp_path: Path) -> Non
             assert len(row.cells) == width
             assert len(row.sort_keys) in (0, width)
     for finding in inspected.report.findings:
-        selection = locate(inspected.structures, finding)
-        if selection is not None:
+        selection = locator_of(inspected, path).at_finding(finding)
+        if finding.host_offset is not None and inspected.report.header.geometry is not None:
+            assert selection is not None
             assert selection.row is not None

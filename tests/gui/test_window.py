@@ -16,9 +16,10 @@ from pytestqt.qtbot import QtBot
 from qcowgui.format.finding import Refusal
 from qcowgui.gui.dialogs.about import AboutDialog, KeyboardDialog
 from qcowgui.gui.main_window import MainWindow
+from qcowgui.gui.selection import Selection
 from qcowgui.gui.session import SessionState
 from qcowgui.gui.settings import Settings
-from qcowgui.gui.structures import Selection, StructureKey
+from qcowgui.gui.structures import StructureKey
 from qcowgui.gui.views.image_view import ImageView
 from tests.gui.support import open_image
 from tests.support.base_images import rich
@@ -50,9 +51,11 @@ def test_opening_shows_the_image(window: MainWindow, qtbot: QtBot, rich_image: P
     qtbot.waitUntil(lambda: view.session.state is SessionState.READY)
     inspected = view.session.inspected
     assert inspected is not None
-    assert view.table.table == inspected.structures[0].table
-    assert view.structures.topLevelItemCount() == len(inspected.structures)
-    assert view.findings.title.text() == f"Findings  {len(inspected.report.findings)}"
+    assert view.structure.table.table == inspected.structures[0].table
+    assert view.tree.model().rowCount() >= len(inspected.structures)
+    qtbot.waitUntil(lambda: not window.loader.active)
+    count = sum(finding.count for finding in view.session.findings)
+    assert window.docks.findings.windowTitle() == f"Findings  {count}"
     assert not view.banner.isVisible()
     assert window.actions_.copy.isEnabled()
 
@@ -105,16 +108,14 @@ def test_selecting_a_structure_shows_its_table(
 ) -> None:
     open_image(window, qtbot, rich_image)
     view = shown(window)
-    item = view.structures.topLevelItem(2)
-    assert item is not None
-    view.structures.setCurrentItem(item)
+    view.tree.setCurrentIndex(view.tree.structures.find(Selection(StructureKey.EXTENSIONS)))
     assert view.session.selection == Selection(StructureKey.EXTENSIONS)
     structure = view.session.structure(StructureKey.EXTENSIONS)
     assert structure is not None
-    assert view.table.table == structure.table
-    assert view.table_title.text() == "Extensions"
-    view.table.select_row(1)
-    assert view.session.selection == Selection(StructureKey.EXTENSIONS, 1)
+    assert view.structure.table.table == structure.table
+    assert view.centre.tabText(1) == "Extensions"
+    view.structure.table.select_row(1)
+    assert view.session.selection.is_same_place(Selection(StructureKey.EXTENSIONS, 1))
     assert window.statusBar().currentMessage().startswith("Extensions   ·   data")
 
 
@@ -126,22 +127,19 @@ def test_a_finding_selects_what_it_is_about(
     view.session.select(Selection(StructureKey.EXTENSIONS))
     inspected = view.session.inspected
     assert inspected is not None
-    index = [f.code for f in inspected.report.findings].index("snapshot-table-offset")
-    view.findings.table.select_row(index)
-    QTest.keyClick(view.findings.table, Qt.Key.Key_Return)
-    row = view.table.current_row()
+    view.findings.show_text("snapshot-table-offset")
+    view.findings.step(1)
+    row = view.structure.table.current_row()
     assert row is not None
     structure = view.session.structure(StructureKey.HEADER)
     assert structure is not None
-    assert view.table.table == structure.table
+    assert view.structure.table.table == structure.table
     assert structure.table.rows[row].cells[0] == "snapshots_offset"
-    current = view.structures.currentItem()
-    assert current is not None
-    assert current.text(0) == "Header"
+    assert view.tree.currentIndex().data() == "Header"
 
 
 def test_damaged_images_open(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
-    for name in sorted(DAMAGES)[::4]:  # test_structures has all of them
+    for name in sorted(DAMAGES)[::5]:  # test_structures has all of them
         open_image(window, qtbot, damaged(name, tmp_path))
         check_shown(shown(window), name)
         window.actions_.close_tab.trigger()
@@ -163,9 +161,9 @@ def check_shown(view: ImageView, name: str) -> None:
         assert ("can still read" in view.banner.text) is can_read, name
     for structure in inspected.structures:
         view.session.select(Selection(structure.key))
-        assert view.table.table == structure.table, name
-    for index in range(len(report.findings)):
-        view.findings.chosen.emit(index)
+        assert view.structure.table.table == structure.table, name
+    for finding in view.session.findings[:20]:
+        view.session.select_finding(finding)
 
 
 def test_a_file_that_is_something_else_is_named(
@@ -231,11 +229,11 @@ def test_reading_again_shows_what_has_changed(
     view.session.select(Selection(StructureKey.SNAPSHOTS, 0))
     rich_image.write_bytes(data_image.read_bytes())
     window.actions_.reload.trigger()
-    assert view.table.isVisible()  # no page that only says "Reading…"
+    assert view.centre.isVisible()  # no page that only says "Reading…"
     qtbot.waitUntil(lambda: not window.loader.active)
     assert view.session.selection == Selection(StructureKey.HEADER)
     assert view.session.structure(StructureKey.SNAPSHOTS) is None
-    assert view.table_title.text() == "Header"
+    assert view.centre.tabText(1) == "Header"
 
 
 def test_copying_goes_to_the_table_with_the_focus(
@@ -243,7 +241,7 @@ def test_copying_goes_to_the_table_with_the_focus(
 ) -> None:
     open_image(window, qtbot, rich_image)
     view = shown(window)
-    view.table.select_row(1)
+    view.structure.table.select_row(1)
     window.actions_.copy_rows.trigger()
     assert QGuiApplication.clipboard().text().startswith("version\t0x4\t00000003\t3 (compat 1.1)")
     window.actions_.copy_table.trigger()
@@ -283,7 +281,7 @@ def test_what_takes_the_focus_has_a_name(
 ) -> None:
     open_image(window, qtbot, rich_image)
     view = shown(window)
-    tables: list[QWidget] = [view.table, view.findings.table, view.structures]
+    tables: list[QWidget] = [view.structure.table, view.findings.table, view.tree]
     assert all(widget.accessibleName() for widget in tables)
 
 
@@ -301,7 +299,7 @@ def test_an_error_that_nobody_expected_is_not_swallowed(
     def broken(_: Path) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("qcowgui.gui.session.inspect_image", broken)
+    monkeypatch.setattr("qcowgui.gui.opening.inspect_source", broken)
     with qtbot.captureExceptions() as caught:
         open_image(window, qtbot, data_image)
     assert [kind for kind, _, _ in caught] == [ZeroDivisionError]

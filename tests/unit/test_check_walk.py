@@ -247,7 +247,7 @@ def test_the_snapshot_table_goes_on_with_zeros(
     found = load_snapshot_list(*opened(DAMAGES[name].apply(rich())))
     assert found.refused == refused
     if snapshots is not None:
-        assert (len(found.snapshots), found.incomplete_entries) == (snapshots, incomplete)
+        assert (found.entries, found.incomplete_entries) == (snapshots, incomplete)
 
 
 def test_the_length_of_the_snapshot_table_is_without_padding() -> None:

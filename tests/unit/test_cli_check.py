@@ -18,12 +18,13 @@ from qcowgui.check.payloads import PayloadKind
 from qcowgui.check.ranges import Ranges
 from qcowgui.cli import check_text
 from qcowgui.cli.check import exit_status
-from qcowgui.cli.check_json import FindingStream, report_object
+from qcowgui.cli.check_json import FindingStream
 from qcowgui.cli.main import COMMANDS, run
 from qcowgui.engine.work import CancelToken
 from qcowgui.errors import ExitCode
 from qcowgui.format.finding import CODES, Finding, Severity
 from qcowgui.image.source import BytesSource
+from qcowgui.report.check_object import report_object
 from tests.support import oracle
 from tests.support.base_images import b0, b0_builder, pattern, rich, text
 from tests.support.builder import ImageBuilder

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from qcowgui.cli import demo, window
+from qcowgui.cli import window
 from qcowgui.cli.main import run
+from qcowgui.convert import samples
 from qcowgui.errors import ExitCode, QcowError
 from tests.support import oracle
 
@@ -78,8 +79,8 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path, capsys: Capture) -> None:
 
 def test_the_sample_is_the_same_each_time(tmp_path: Path) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
-    demo.write_sample(one)
-    demo.write_sample(other)
+    samples.write_sample(one)
+    samples.write_sample(other)
     assert one.read_bytes() == other.read_bytes()
     assert one.stat().st_blocks * 512 < one.stat().st_size
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from qcowgui.cli.info_json import full_backing_name
 from qcowgui.cli.main import run
 from qcowgui.errors import ExitCode
+from qcowgui.report.info_object import full_backing_name
 from tests.support.base_images import b0, b0_builder, rich
 from tests.support.builder import ImageBuilder
 from tests.support.damage import set_feature_bit, set_field, truncate_at

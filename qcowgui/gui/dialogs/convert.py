@@ -26,7 +26,7 @@ from qcowgui.errors import OptionsError
 from qcowgui.gui.dialogs.allow import AllowBox
 from qcowgui.gui.dialogs.convert_fields import TargetFields, add_row, make_form
 from qcowgui.gui.dialogs.convert_form import notes, suggest_target
-from qcowgui.gui.session import Inspected
+from qcowgui.gui.opening import Inspected
 from qcowgui.gui.theme import SPACING
 from qcowgui.image.references import Reference
 

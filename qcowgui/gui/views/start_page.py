@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from qcowgui.gui.samples import Sample
 from qcowgui.gui.settings import Settings
 from qcowgui.gui.theme import SPACING, Theme, scaled_font
 
@@ -87,11 +88,13 @@ class StartPage(QWidget):
     Signals:
         open_requested, convert_requested: The button was clicked.
         file_chosen: A recent file was chosen: its path.
+        sample_requested: A sample was asked for: a `Sample`.
     """
 
     open_requested = Signal()
     convert_requested = Signal()
     file_chosen = Signal(str)
+    sample_requested = Signal(object)
 
     def __init__(self, theme: Theme, settings: Settings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -99,6 +102,9 @@ class StartPage(QWidget):
         self._settings = settings
         self._icon = QLabel()
         self._target = self._make_target()
+        self.samples: dict[Sample, QPushButton] = {}
+        self._samples_title = QLabel(self.tr("No image at hand? Try a sample:"))
+        self._samples_title.setProperty("muted", True)
         self._recent_title = QLabel(self.tr("Recent files"))
         self._recent_title.setProperty("muted", True)
         self._recent = RecentFiles(settings)
@@ -107,6 +113,7 @@ class StartPage(QWidget):
         column.setSpacing(SPACING)
         column.addStretch(1)
         column.addWidget(self._target, 3)
+        column.addLayout(self._make_samples())
         column.addSpacing(SPACING * 2)
         column.addWidget(self._recent_title)
         column.addWidget(self._recent, 2)
@@ -128,6 +135,33 @@ class StartPage(QWidget):
         self._target.setProperty("hot", hot)
         self._target.style().unpolish(self._target)
         self._target.style().polish(self._target)
+
+    def set_samples_busy(self, busy: bool) -> None:
+        """Show whether the samples are being made."""
+        for button in self.samples.values():
+            button.setEnabled(not busy)
+        self._samples_title.setText(
+            self.tr("Making the samples…") if busy else self.tr("No image at hand? Try a sample:")
+        )
+
+    def _make_samples(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(SPACING)
+        row.addStretch(1)
+        row.addWidget(self._samples_title)
+        for sample, text in (
+            (Sample.HEALTHY, self.tr("Healthy")),
+            (Sample.COMPRESSED, self.tr("Compressed")),
+            (Sample.DAMAGED, self.tr("Damaged")),
+        ):
+            button = QPushButton(text)
+            button.setProperty("flat", True)
+            button.setAccessibleName(self.tr("Try a sample: {name}").format(name=text))
+            button.clicked.connect(lambda _=False, found=sample: self.sample_requested.emit(found))
+            self.samples[sample] = button
+            row.addWidget(button)
+        row.addStretch(1)
+        return row
 
     def _make_target(self) -> QFrame:
         target = QFrame()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -10,8 +11,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 
 from qcowgui.format import describe
 from qcowgui.format.geometry import cluster_bits_valid
-from qcowgui.gui.formatters import NOTHING, Tone, findings_summary
-from qcowgui.gui.session import MappingState, Session
+from qcowgui.gui.formatters import NOTHING, Tone
+from qcowgui.gui.health import Health, health_of, usage_of
+from qcowgui.gui.session import CheckState, MappingState, Session
 from qcowgui.gui.theme import SPACING, Theme, scaled_font
 from qcowgui.image.inspect import ImageReport
 from qcowgui.image.summary import MappingSummary
@@ -19,6 +21,8 @@ from qcowgui.units import format_count, format_size
 
 translate = QCoreApplication.translate
 
+_LEAST_WIDTH: Final = 200
+"""Of all items together: on a small screen they are cut, not the window."""
 
 Item = tuple[str, str, str]
 """Title, value, and detail for the tooltip."""
@@ -36,7 +40,24 @@ def summary_items(session: Session) -> Iterator[Item]:
         value = "…" if session.mapping_state is MappingState.READING else NOTHING
         yield translate("summary", "Allocated"), value, session.looked_at()
         yield translate("summary", "Compressed"), value, session.looked_at()
+    yield _fragmented_item(session)
     yield from facts
+
+
+def _fragmented_item(session: Session) -> Item:
+    title = translate("summary", "Fragmented")
+    if session.check is None:
+        running = session.check_state is CheckState.RUNNING
+        return title, "…" if running else NOTHING, session.looked_at()
+    totals = session.check.totals
+    detail = translate(
+        "summary", "{count} of {total} don’t lie behind the one before them in the file"
+    ).format(
+        count=f"{totals.fragmented_clusters:,}",
+        total=format_count(totals.allocated_clusters, "stored cluster"),
+    )
+    share = describe.share_text(totals.fragmented_clusters, totals.allocated_clusters)
+    return title, share, detail
 
 
 def _mapping_items(mapping: MappingSummary) -> Iterator[Item]:
@@ -116,47 +137,81 @@ class ElidedLabel(QLabel):
         painter.end()
 
 
-class SummaryStrip(QWidget):
-    """Name, sizes and so on in one line, and at its end what the findings come to."""
+class Badge(QLabel):
+    """A few words on a coloured ground."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._tone = Tone.NORMAL
+        self.setFont(scaled_font(1.0, bold=True))
+        self.setObjectName("badge")
+        theme.changed.connect(self._paint)
+
+    def say(self, health: Health) -> None:
+        """Show the words of `health`."""
+        self.setText(health.text)
+        self.setToolTip(health.detail)
+        self.setAccessibleDescription(health.detail)
+        if health.tone is not self._tone or not self.styleSheet():
+            self._tone = health.tone
+            self._paint()
+
+    def _paint(self) -> None:
+        theme, tone = self._theme, self._tone
+        self.setStyleSheet(
+            f"#badge {{ background: {theme.tone_back(tone)}; color: {theme.tone_colour(tone)};"
+            " border-radius: 8px; padding: 6px 14px; }"
+        )
+
+
+class SummaryStrip(QWidget):
+    """Name, sizes and so on in one line, and at its end how the image is and who else uses it."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._shown: list[Item] = []
         self._items = QHBoxLayout()
         self._items.setSpacing(SPACING * 2 + 4)
-        self.badge = QLabel()
-        self.badge.setFont(scaled_font(1.0, bold=True))
-        self.badge.setObjectName("badge")
+        self.usage = Badge(theme)
+        self.usage.hide()
+        self.badge = Badge(theme)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(SPACING, SPACING // 2, SPACING, SPACING // 2)
-        layout.addLayout(self._items)
+        frame = QWidget()
+        frame.setLayout(self._items)
+        frame.setMinimumWidth(_LEAST_WIDTH)
+        self._items.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(frame)
         layout.addStretch(1)
+        layout.addWidget(self.usage, 0, Qt.AlignmentFlag.AlignVCenter)
         layout.addWidget(self.badge, 0, Qt.AlignmentFlag.AlignVCenter)
-        theme.changed.connect(self._paint)
 
     def show_session(self, session: Session) -> None:
         """Show what is known of an image."""
+        self._show_items(list(summary_items(session)))
+        self.show_health(session)
+
+    def show_health(self, session: Session) -> None:
+        """Show what is to be thought of it now; cheap enough for each step of a check."""
+        self.badge.say(health_of(session))
+        usage = usage_of(session)
+        self.usage.setVisible(usage is not None)
+        if usage is not None:
+            self.usage.say(usage)
+
+    def _show_items(self, items: list[Item]) -> None:
+        if items == self._shown:
+            return
+        self._shown = items
         while self._items.count():
             item = self._items.takeAt(0)
             widget = item.widget() if item is not None else None
             if widget is not None:
                 widget.hide()  # it goes when the event loop runs again
                 widget.deleteLater()
-        for title, value, detail in summary_items(session):
+        for title, value, detail in items:
             self._items.addWidget(_item(title, value, detail))
-        settled = session.mapping_state is not MappingState.READING
-        text, self._tone = findings_summary(session.findings, settled=settled)
-        self.badge.setText(text)
-        self.badge.setToolTip(session.looked_at())
-        self._paint()
-
-    def _paint(self) -> None:
-        theme, tone = self._theme, self._tone
-        self.badge.setStyleSheet(
-            f"#badge {{ background: {theme.tone_back(tone)}; color: {theme.tone_colour(tone)};"
-            " border-radius: 8px; padding: 6px 14px; }"
-        )
 
 
 def _item(title: str, value: str, detail: str) -> QWidget:

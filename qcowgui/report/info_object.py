@@ -1,7 +1,7 @@
-"""`qcowgui info --json`: the keys and truth values of `qemu-img info --output=json`.
+"""The JSON object of one file, for `qcowgui info --json` and for reports.
 
-The form is that of qemu-img up to 7.2, without the `children` that 8.0 added: they repeat what the
-other keys say. Everything of ours is under the key "qcowgui".
+It has the keys and truth values of `qemu-img info --output=json` up to 7.2, without the `children`
+that 8.0 added: they repeat what the other keys say. Everything of ours is under the key "qcowgui".
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ import os
 from pathlib import Path
 from typing import Any, Final
 
-from qcowgui.cli.layers import Inspected, Qcow2File, RawFile
-from qcowgui.cli.output import SCHEMA
 from qcowgui.format.bitmaps import BitmapEntry
 from qcowgui.format.encryption import CRYPT_AES, CRYPT_LUKS, LuksHeader, LuksKeySlot
 from qcowgui.format.features import Autoclear, Compatible
@@ -20,6 +18,8 @@ from qcowgui.format.snapshots import Snapshot
 from qcowgui.image.inspect import ImageReport
 from qcowgui.image.references import resolve_reference
 from qcowgui.image.summary import MappingSummary
+from qcowgui.report.inspected import Inspected, Qcow2File, RawFile
+from qcowgui.report.schema import SCHEMA
 
 _NANOSECONDS: Final = 1_000_000_000
 _XTS: Final = "xts"

@@ -1,0 +1,464 @@
+"""Repair as a copy: what would be changed and what comes of it, before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum, auto
+from typing import Final
+
+from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QProgressBar,
+    QStackedWidget,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from qcowgui.check.checker import CheckReport
+from qcowgui.check.verdict import Verdict, verdict_of, verdict_text
+from qcowgui.engine.qpool import QPoolExecutor
+from qcowgui.engine.work import CancelledOutcome, Failed, Outcome
+from qcowgui.errors import QcowError
+from qcowgui.format.finding import Repair
+from qcowgui.gui.dialogs.one_run import OneRun
+from qcowgui.gui.dialogs.target_field import TargetField, suggest_beside
+from qcowgui.gui.formatters import Column, Row, Table, Tone
+from qcowgui.gui.hint_texts import advice_text, hint_tone
+from qcowgui.gui.repair_work import CopyWork, Planned, PlanWork, Repaired
+from qcowgui.gui.session import Session
+from qcowgui.gui.theme import SPACING, Theme, scaled_font
+from qcowgui.gui.views.banner import Banner
+from qcowgui.gui.views.data_table import DataTable
+from qcowgui.gui.views.placeholder import Placeholder
+from qcowgui.repair.planner import RepairRequest
+from qcowgui.repair.remains import TABLES_LOST_HINTS
+from qcowgui.units import format_count, format_offset, format_size
+
+translate = QCoreApplication.translate
+
+_SIZE: Final = (980, 660)
+_PER_MILLE: Final = 1000
+_TONES: Final = {
+    Verdict.CONSISTENT: Tone.NOTE,
+    Verdict.UNUSUAL: Tone.NOTE,
+    Verdict.LEAKS: Tone.WARNING,
+    Verdict.INCOMPLETE: Tone.WARNING,
+    Verdict.CORRUPT: Tone.DANGER,
+    Verdict.FATAL: Tone.DANGER,
+}
+
+
+class RepairState(Enum):
+    """How far the dialog is."""
+
+    PLANNING = auto()
+    PLANNED = auto()
+    UNPLANNED = auto()
+    """Planning failed, or was stopped."""
+    WRITING = auto()
+    DONE = auto()
+
+
+class RepairDialog(QDialog):
+    """Plans a repair of a session's image, shows the plan, and writes a repaired copy.
+
+    The image itself is never written. It blocks nothing, and what runs ends with it.
+
+    Attributes:
+        state: How far it is.
+        planned: The plan that is shown, or None.
+        repaired: The copy, once it is in place.
+
+    Signals:
+        open_requested: Somebody wants to look at the copy: its Path.
+        salvage_requested: Somebody wants to look for lost tables first.
+        state_changed: `state` is another.
+    """
+
+    open_requested = Signal(object)
+    salvage_requested = Signal()
+    state_changed = Signal()
+
+    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Repair {name} as a copy").format(name=session.path.name))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._session = session
+        self._theme = theme
+        self._run = OneRun(session.runner, self)
+        self._copying: CopyWork | None = None
+        self.state = RepairState.UNPLANNED
+        self.planned: Planned | None = None
+        self.repaired: Repaired | None = None
+        self._make_options()
+        self._make_plan_view()
+        self._make_ending()
+        self._lay_out()
+        self._connect()
+        self.target.suggest(suggest_beside(session.path, "repaired", ".qcow2"))
+        self.resize(*_SIZE)
+        self.plan()
+
+    # ---------------------------------------------------------------- planning
+
+    @property
+    def request(self) -> RepairRequest:
+        """What the fields ask for."""
+        return RepairRequest(
+            tier=Repair(self.tier.currentData()),
+            deep=self.deep.isChecked(),
+            free_unowned=self.free_unowned.isChecked(),
+            verify_all=self.verify_all.isChecked(),
+        )
+
+    def plan(self) -> None:
+        """Plan anew, for the image and the fields as they are now."""
+        session = self._session
+        self.planned = self.repaired = None
+        if session.source is None or session.inspected is None:
+            self._run.drop()
+            self._show_failure(self.tr("The image is not there."), "")
+            return
+        executor = QPoolExecutor() if self.request.deep else None
+        work = PlanWork(session.source, session.inspected.report, self.request, executor)
+        self._run.start(work, self._take_plan, executor=executor)
+        self._enter(RepairState.PLANNING)
+
+    def _replan(self) -> None:
+        """The image was read again, or other things are asked for: the plan is out of date."""
+        if self.state is not RepairState.WRITING:
+            self.plan()
+
+    def _take_plan(self, outcome: Outcome, planned: Planned | None) -> None:
+        if planned is not None:
+            self.planned = planned
+            self._show_plan(planned)
+            self._enter(RepairState.PLANNED)
+        else:
+            self._show_outcome(outcome, self.tr("No plan was made"))
+
+    # ---------------------------------------------------------------- writing
+
+    def write(self) -> None:
+        """Write the copy; a file of that name is replaced only when a person agrees."""
+        if self.planned is not None and not self.planned.proven.plan.is_empty:
+            self.target.when_clear(self._write)
+
+    def _write(self) -> None:
+        source, target = self._session.source, self.target.path
+        if self.planned is None or source is None or target is None:
+            return
+        work = CopyWork(source, self.planned.proven, target, self.target.may_replace)
+        self._run.start(work, self._take_copy)
+        self._copying = work
+        self._enter(RepairState.WRITING)
+
+    def _take_copy(self, outcome: Outcome, repaired: Repaired | None) -> None:
+        self._copying = None
+        if repaired is not None:
+            self.repaired = repaired
+            self._show_result(repaired)
+            self._enter(RepairState.DONE)
+        else:
+            self._show_outcome(outcome, self.tr("No copy was written"))
+
+    # ---------------------------------------------------------------- building
+
+    def _make_options(self) -> None:
+        self.tier = QComboBox()
+        self.tier.addItem(self.tr("All that can be decided"), Repair.ALL.value)
+        self.tier.addItem(self.tr("Only refcounts that are too high"), Repair.LEAKS.value)
+        self.tier.setAccessibleName(self.tr("What to repair"))
+        self.deep = QCheckBox(self.tr("Decode compressed clusters"))
+        self.deep.setToolTip(self.tr("Finds wrong sector counts, and puts them right"))
+        self.verify_all = QCheckBox(self.tr("Compare every guest byte"))
+        self.verify_all.setToolTip(
+            self.tr("Proves the plan on the whole disk, not only on what edited entries map")
+        )
+        self.free_unowned = QCheckBox(self.tr("Give back space even if tables are lost"))
+        self.free_unowned.setToolTip(
+            self.tr(
+                "Frees clusters that nothing refers to although they may hold what lost tables\n"
+                "mapped. Look for the tables with Salvage first."
+            )
+        )
+
+    def _make_plan_view(self) -> None:
+        theme = self._theme
+        self.now, self.afterwards = _line(), _line()
+        self.afterwards.setFont(scaled_font(1.0, bold=True))
+        self.summary, self.edits = DataTable(theme), DataTable(theme)
+        self.summary.setAccessibleName(self.tr("What is repaired"))
+        self.edits.setAccessibleName(self.tr("Before and after"))
+        self.notes = QPlainTextEdit()
+        self.notes.setReadOnly(True)
+        self.notes.setAccessibleName(self.tr("Left as it is"))
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.tabs.tabBar().setDrawBase(False)
+        for widget in (self.summary, self.edits, self.notes):
+            self.tabs.addTab(widget, "")
+        self.busy = Placeholder(
+            self.tr("Planning the repair, and proving the plan in memory…"), busy=True
+        )
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self.busy)
+        self.pages.addWidget(self.tabs)
+
+    def _make_ending(self) -> None:
+        self.banner = Banner(self._theme)
+        self.target = TargetField(self.tr("Repaired copy"), self.tr("The file to make"))
+        self.progress = QProgressBar()
+        self.progress.setTextVisible(False)
+        self.progress.setAccessibleName(self.tr("Progress"))
+        self.status = _line()
+        self.status.setProperty("muted", True)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        role = QDialogButtonBox.ButtonRole.ActionRole
+        self.write_button = self.buttons.addButton(self.tr("Write the repaired copy"), role)
+        self.write_button.setProperty("primary", True)
+        self.write_button.setDefault(True)
+        self.stop_button = self.buttons.addButton(self.tr("Stop"), role)
+        self.open_button = self.buttons.addButton(self.tr("Open the copy"), role)
+        self.open_button.setProperty("primary", True)
+
+    def _lay_out(self) -> None:
+        options = QHBoxLayout()
+        options.setSpacing(SPACING * 2)
+        for widget in (self.tier, self.deep, self.verify_all, self.free_unowned):
+            options.addWidget(widget)
+        options.addStretch(1)
+        target = QHBoxLayout()
+        target.setSpacing(SPACING)
+        self._target_label = QLabel(self.tr("Repaired copy"))
+        target.addWidget(self._target_label)
+        target.addWidget(self.target, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(*[SPACING * 2] * 4)
+        layout.setSpacing(SPACING + 2)
+        layout.addLayout(options)
+        layout.addWidget(self.now)
+        layout.addWidget(self.afterwards)
+        layout.addWidget(self.pages, 1)
+        layout.addWidget(self.banner)
+        layout.addLayout(target)
+        layout.addWidget(self.progress)
+        layout.addWidget(self.status)
+        layout.addWidget(self.buttons)
+
+    def _connect(self) -> None:
+        session = self._session
+        session.changed.connect(self._replan)
+        session.runner.pulled.connect(self._show_progress)
+        self.tier.currentIndexChanged.connect(self._replan)
+        for box in (self.deep, self.verify_all, self.free_unowned):
+            box.toggled.connect(self._replan)
+        self.target.changed.connect(self._enable)
+        self.write_button.clicked.connect(self.write)
+        self.stop_button.clicked.connect(self._run.stop)
+        self.open_button.clicked.connect(self._open)
+        self.buttons.rejected.connect(self.reject)
+
+    # ---------------------------------------------------------------- showing
+
+    def _enter(self, state: RepairState) -> None:
+        self.state = state
+        if state is RepairState.PLANNING:
+            self.banner.hide()
+        self.pages.setCurrentWidget(self.tabs if self.planned else self.busy)
+        self.busy.setVisible(state is RepairState.PLANNING)
+        for line in (self.now, self.afterwards):
+            line.setVisible(self.planned is not None)
+        writing = state is RepairState.WRITING
+        for widget in (self.tier, self.deep, self.verify_all, self.free_unowned, self.target):
+            widget.setEnabled(not writing)
+        self.progress.setVisible(writing)
+        self.status.setVisible(writing)
+        self._enable()
+        self._show_progress()
+        self.state_changed.emit()
+
+    def _enable(self) -> None:
+        running = self.state in (RepairState.PLANNING, RepairState.WRITING)
+        done = self.state is RepairState.DONE
+        ready = self.planned is not None and not self.planned.proven.plan.is_empty
+        self.write_button.setVisible(not done)
+        self.write_button.setEnabled(ready and not running and self.target.path is not None)
+        self.stop_button.setVisible(running)
+        self.open_button.setVisible(done)
+        self._target_label.setVisible(not done)
+        self.target.setVisible(not done)
+
+    def _show_plan(self, planned: Planned) -> None:
+        proven = planned.proven
+        self._say(self.now, self.tr("Now: {verdict}"), proven.before)
+        if proven.plan.is_empty:
+            self.afterwards.setText(self.tr("Nothing can be repaired: the copy would be the same."))
+            self.afterwards.setProperty("tone", "")
+        else:
+            self._say(self.afterwards, self.tr("Afterwards: {verdict}"), proven.after)
+        self.summary.set_table(_summary_table(planned.changes))
+        self.edits.set_table(_rows_table(planned))
+        notes = (*proven.plan.notes, *proven.plan.refused)
+        self.notes.setPlainText("\n\n".join(notes))
+        rows = f"{len(planned.rows):,}{'' if planned.complete else '+'}"
+        for index, text in enumerate(
+            (
+                self.tr("What is repaired  {count}").format(count=f"{len(planned.changes):,}"),
+                self.tr("Before and after  {count}").format(count=rows),
+                self.tr("Notes, and what is left  {count}").format(count=f"{len(notes):,}"),
+            )
+        ):
+            self.tabs.setTabText(index, text)
+        self.tabs.setCurrentWidget(self.notes if proven.plan.is_empty else self.summary)
+        self._warn(proven.before)
+
+    def _warn(self, before: CheckReport) -> None:
+        """Say it before a repair, when something else should come first."""
+        hint = next((hint for hint in before.hints if hint.code in TABLES_LOST_HINTS), None)
+        if hint is None:
+            self.banner.hide()
+            return
+        self.banner.say(hint.sentence, advice_text(hint), tone=hint_tone(hint))
+        self.banner.add_button(self.tr("Salvage…"), self.salvage_requested.emit)
+
+    def _say(self, label: QLabel, words: str, check: CheckReport) -> None:
+        """Show a verdict in the colour of it."""
+        verdict = verdict_of(check.counts, complete=check.complete)
+        label.setText(words.format(verdict=verdict_text(check.counts, complete=check.complete)))
+        tone = {Tone.DANGER: "danger", Tone.WARNING: "warning"}.get(_TONES[verdict], "")
+        label.setProperty("tone", tone)
+        label.style().unpolish(label)
+        label.style().polish(label)
+
+    def _show_result(self, repaired: Repaired) -> None:
+        check = repaired.checked
+        verdict = verdict_of(check.counts, complete=check.complete)
+        text = verdict_text(check.counts, complete=check.complete)
+        self.banner.say(
+            self.tr("{name} is written: {verdict}").format(name=repaired.target.name, verdict=text),
+            self.tr(
+                "Checked again after it was written. The edits changed {written}; {source}"
+                " itself is as it was."
+            ).format(
+                written=format_count(repaired.written_bytes, self.tr("byte"), self.tr("bytes")),
+                source=self._session.path.name,
+            ),
+            tone=_TONES[verdict],
+        )
+
+    def _show_outcome(self, outcome: Outcome, title: str) -> None:
+        """Say why something came to nothing."""
+        if isinstance(outcome, Failed):
+            if not isinstance(outcome.error, QcowError):
+                self._show_failure(title, str(outcome.error))
+                raise outcome.error
+            text = "\n".join(filter(None, (outcome.error.message, outcome.error.hint)))
+            self._show_failure(title, text)
+        elif isinstance(outcome, CancelledOutcome):
+            self._show_failure(self.tr("Stopped"), self.tr("Nothing was left behind."))
+
+    def _show_failure(self, title: str, text: str) -> None:
+        self._enter(RepairState.PLANNED if self.planned else RepairState.UNPLANNED)
+        stopped = title == self.tr("Stopped")
+        self.banner.say(title, text, tone=Tone.NOTE if stopped else Tone.DANGER)
+        if self.planned is None:
+            self.banner.add_button(self.tr("Plan again"), self.plan)
+        if not stopped:
+            self.banner.add_copy_button(f"{self._session.path}\n{title}\n{text}")
+
+    def _show_progress(self) -> None:
+        work = self._copying
+        if work is None or self.state is not RepairState.WRITING:
+            return
+        done, total = work.copied.value, work.total_bytes
+        if done < total:
+            self.progress.setRange(0, _PER_MILLE)
+            self.progress.setValue(done * _PER_MILLE // total)
+            self.status.setText(
+                self.tr("Writing: {done} of {total}").format(
+                    done=format_size(done), total=format_size(total)
+                )
+            )
+        else:
+            self.progress.setRange(0, 0)
+            self.status.setText(self.tr("Checking the copy before it takes its name…"))
+
+    # ---------------------------------------------------------------- ending
+
+    def _open(self) -> None:
+        if self.repaired is not None:
+            self.open_requested.emit(self.repaired.target)
+            self.accept()
+
+    def done(self, result: int) -> None:
+        """Stop what runs; a copy that is not complete leaves nothing behind."""
+        self._run.drop()
+        super().done(result)
+
+
+def _line() -> QLabel:
+    label = QLabel()
+    label.setWordWrap(True)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setTextInteractionFlags(
+        Qt.TextInteractionFlag.TextSelectableByMouse
+        | Qt.TextInteractionFlag.TextSelectableByKeyboard
+    )
+    return label
+
+
+def _summary_table(changes: Sequence[tuple[str, int, str]]) -> Table:
+    return Table(
+        (
+            Column(translate("RepairDialog", "What was wrong"), wide=True),
+            Column(translate("RepairDialog", "Changes"), right=True),
+            Column(translate("RepairDialog", "Code"), monospaced=True, quiet=True),
+        ),
+        tuple(
+            Row((meaning, f"{count:,}", code), sort_keys=(meaning, count, code))
+            for code, count, meaning in changes
+        ),
+        sortable=True,
+    )
+
+
+def _rows_table(planned: Planned) -> Table:
+    rows = [
+        Row(
+            (
+                format_offset(found.offset),
+                found.before or translate("RepairDialog", "(behind the end)"),
+                found.after,
+                found.why,
+                found.code,
+            ),
+            found.offset,
+            found.offset + found.length_bytes,
+            sort_keys=(found.offset, found.before, found.after, found.why, found.code),
+        )
+        for found in planned.rows
+    ]
+    if not planned.complete:
+        text = translate("RepairDialog", "There are more; qcowgui repair --plan lists them all.")
+        end = planned.rows[-1].offset + 1
+        rows.append(Row(("", "", "", text, ""), tone=Tone.MUTED, sort_keys=(end, "", "", text, "")))
+    return Table(
+        (
+            Column(translate("RepairDialog", "Offset"), monospaced=True, right=True),
+            Column(translate("RepairDialog", "Before"), monospaced=True),
+            Column(translate("RepairDialog", "After"), monospaced=True),
+            Column(translate("RepairDialog", "Why"), wide=True),
+            Column(translate("RepairDialog", "Code"), monospaced=True, quiet=True),
+        ),
+        tuple(rows),
+        sortable=True,
+    )

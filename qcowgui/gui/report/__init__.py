@@ -1,0 +1,1 @@
+"""Exporting a report of the image that is shown."""

@@ -1,0 +1,64 @@
+"""Writes into the log what happens to the images and conversions of a window."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from qcowgui.check.verdict import verdict_text
+from qcowgui.gui.jobs import Job, JobController, JobState
+from qcowgui.gui.session import CheckState, Session, SessionState
+from qcowgui.gui.views.log_panel import LogPanel
+
+
+class WindowLog(QObject):
+    """Follows sessions and conversions, and says in the log what came of them."""
+
+    def __init__(
+        self, panel: LogPanel, controller: JobController, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._panel = panel
+        self._ended: set[int] = set()
+        controller.job_changed.connect(self._job_changed)
+
+    def follow(self, session: Session) -> None:
+        """Write about `session` for as long as it lives."""
+        session.changed.connect(lambda: self._session_changed(session))
+        session.check_changed.connect(lambda: self._check_changed(session))
+
+    def add(self, line: str) -> None:
+        """Write a line."""
+        self._panel.add(line)
+
+    def _session_changed(self, session: Session) -> None:
+        if session.state is SessionState.READY:
+            self.add(self.tr("{path}: read").format(path=session.path))
+        elif session.state is SessionState.FAILED and session.error is not None:
+            self.add(f"{session.path}: {session.error.message}")
+
+    def _check_changed(self, session: Session) -> None:
+        match session.check_state:
+            case CheckState.DONE if session.check is not None:
+                check = session.check
+                text = verdict_text(check.counts, complete=check.complete)
+            case CheckState.CANCELLED:
+                text = self.tr("check stopped")
+            case CheckState.FAILED if session.check_error is not None:
+                text = self.tr("check failed: {reason}").format(reason=session.check_error.message)
+            case _:
+                return
+        self.add(f"{session.path.name}: {text}")
+
+    def _job_changed(self, job: Job) -> None:
+        if not job.state.ended:
+            self._ended.discard(id(job))
+            return
+        if id(job) in self._ended:
+            return
+        self._ended.add(id(job))
+        what = f"{job.options.source} → {job.options.target}"
+        text = {
+            JobState.DONE: self.tr("converted"),
+            JobState.CANCELLED: self.tr("cancelled"),
+        }.get(job.state, f"{job.error}")
+        self.add(f"{what}: {text}")
