@@ -13,6 +13,7 @@
     │   ├── OptionsError          the options contradict each other or the source
     │   ├── OutputError           the target can't be written
     │   └── VerifyError           the result reads differently from the source
+    ├── ProofError                a repair's plan does not keep what it must keep: a mistake of ours
     └── UsageError                the command line is wrong
 
 `Cancelled` stands apart: it is an outcome, not an error.
@@ -167,6 +168,17 @@ class SourceError(QcowError):
         super().__init__(message, hint=hint)
         self.path = path
         self.errno = errno
+
+
+class ProofError(QcowError):
+    """A plan that would change what the guest reads, or make the image worse: a mistake of ours."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(
+            f"the repair was not carried out, because its proof failed: {message}",
+            hint="this is a mistake in qcowgui: please report it among the issues of its "
+            "repository, with what `qcowgui check --json` prints",
+        )
 
 
 class ConvertError(QcowError):

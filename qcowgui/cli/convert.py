@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -234,7 +232,7 @@ def _run(options: ConvertOptions, gate: Gate, report: _Report, *, wants_progress
 
     job = ConvertJob(options, gate)
     # The report as well: once the target is in place, Ctrl-C must not say that it was cancelled.
-    with _cancelled_by_signals(job):
+    with interrupts.cancelling(job.token):
         with QPoolExecutor(options.threads) as executor:
             if wants_progress:
                 line = progress.ProgressLine(lambda: _state(job))
@@ -250,23 +248,6 @@ def _run(options: ConvertOptions, gate: Gate, report: _Report, *, wants_progress
 def _state(job: ConvertJob) -> State:
     now = job.progress()
     return State(now.phase.value, now.done_bytes, now.total_bytes)
-
-
-@contextmanager
-def _cancelled_by_signals(job: ConvertJob) -> Iterator[None]:
-    """Let Ctrl-C, SIGTERM and SIGHUP cancel the job, so that nothing is left behind.
-
-    A request, and no exception: that could come between the making of a file and the note that it
-    must go. Ctrl-C once more raises KeyboardInterrupt, for what doesn't come to look.
-    """
-
-    def cancel(number: int) -> None:
-        if number == signal.SIGINT and job.token.cancelled:
-            raise KeyboardInterrupt
-        job.token.cancel()
-
-    with interrupts.redirected(cancel):
-        yield
 
 
 def summary(options: ConvertOptions, result: ConvertResult) -> str:

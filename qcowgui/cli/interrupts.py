@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from types import FrameType
 
+    from qcowgui.engine.work import CancelToken
+
 _NAMES: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
@@ -49,6 +51,23 @@ def redirected(handler: Callable[[int], None]) -> Iterator[None]:
     finally:
         for number, old in before.items():
             signal.signal(number, old)
+
+
+@contextmanager
+def cancelling(token: CancelToken) -> Iterator[None]:
+    """Let the signals set `token` while the body runs, so that nothing is left behind.
+
+    A request, and no exception: that could come between the making of a file and the note that it
+    must go. Ctrl-C once more raises KeyboardInterrupt, for what doesn't come to look.
+    """
+
+    def cancel(number: int) -> None:
+        if number == signal.SIGINT and token.cancelled:
+            raise KeyboardInterrupt
+        token.cancel()
+
+    with redirected(cancel):
+        yield
 
 
 @contextmanager

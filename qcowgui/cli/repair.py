@@ -266,7 +266,7 @@ class _Repair:
         line: AbstractContextManager[None] = nullcontext()
         if progress.wanted(forced=given["show_progress"], quiet=given["quiet"]):
             line = progress.shown(lambda: State(self._label, self._counter.value, self._total))
-        with _stopped_by_signals(self._token), line:
+        with interrupts.cancelling(self._token), line:
             yield
 
 
@@ -296,16 +296,3 @@ def _executor(source: FileSource, given: dict[str, Any]) -> AbstractContextManag
         from qcowgui.engine.qpool import QPoolExecutor
 
     return QPoolExecutor(threads)
-
-
-@contextmanager
-def _stopped_by_signals(token: CancelToken) -> Iterator[None]:
-    """Let Ctrl-C and its like set the token: what was begun is put back. Once more, it raises."""
-
-    def cancel(_number: int) -> None:
-        if token.cancelled:
-            raise KeyboardInterrupt
-        token.cancel()
-
-    with interrupts.redirected(cancel):
-        yield

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -22,7 +22,6 @@ from qcowgui.units import format_count, format_offset, format_size
 if TYPE_CHECKING:
     from qcowgui.convert.job import ConvertResult
     from qcowgui.convert.options import ConvertOptions, TargetFormat
-    from qcowgui.engine.work import CancelToken
     from qcowgui.image.source import FileSource
     from qcowgui.salvage.candidates import Candidate, Overrides, SalvageReport
     from qcowgui.salvage.write import SalvageJob
@@ -158,19 +157,6 @@ def _options(given: dict[str, Any]) -> ConvertOptions:
     )
 
 
-@contextmanager
-def _stopped_by_signals(token: CancelToken) -> Iterator[None]:
-    """Let Ctrl-C and its like set the token; once more, Ctrl-C raises KeyboardInterrupt."""
-
-    def cancel(_number: int) -> None:
-        if token.cancelled:
-            raise KeyboardInterrupt
-        token.cancel()
-
-    with interrupts.redirected(cancel):
-        yield
-
-
 def _search(source: FileSource, overrides: Overrides, given: dict[str, Any]) -> SalvageReport:
     """Search for candidates, with a progress line if wanted."""
     with interrupts.held_back(), paused():
@@ -183,7 +169,7 @@ def _search(source: FileSource, overrides: Overrides, given: dict[str, Any]) -> 
     line = (
         progress.shown(lambda: state._replace(done_bytes=counter.value)) if shown else nullcontext()
     )
-    with _stopped_by_signals(token), line:
+    with interrupts.cancelling(token), line:
         return search_candidates(source, token, counter=counter, overrides=overrides)
 
 
@@ -223,7 +209,7 @@ def _write(
     if progress.wanted(forced=given["show_progress"], quiet=given["quiet"]):
         line = progress.ProgressLine(lambda: _state(job))
         tick = line.tick
-    with _stopped_by_signals(job.token), QPoolExecutor(options.threads) as executor:
+    with interrupts.cancelling(job.token), QPoolExecutor(options.threads) as executor:
         try:
             return job.run(executor, tick=tick)
         finally:

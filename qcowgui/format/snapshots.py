@@ -337,15 +337,14 @@ def _label(snapshot: Snapshot) -> str:
 
 def _judge_entry(snapshot: Snapshot, version: int) -> list[Finding]:
     findings = []
-    label = f"S{_label(snapshot)[1:]}"
     extra_bytes = snapshot.extra_data_size
     if version >= 3 and extra_bytes < limits.MIN_V3_SNAPSHOT_EXTRA_BYTES:
         findings.append(
             Finding(
                 "snapshot-extra-data",
                 Severity.CORRUPTION,
-                f"{label} has {extra_bytes} bytes of extra data; version 3 needs at least "
-                f"{limits.MIN_V3_SNAPSHOT_EXTRA_BYTES}.",
+                f"S{_label(snapshot)[1:]} has {extra_bytes} bytes of extra data; version 3 needs "
+                f"at least {limits.MIN_V3_SNAPSHOT_EXTRA_BYTES}.",
                 _STRUCTURE,
                 host_offset=snapshot.entry_offset,
                 entry=snapshot.index,
@@ -359,8 +358,8 @@ def _judge_entry(snapshot: Snapshot, version: int) -> list[Finding]:
             Finding(
                 "snapshot-extra-data",
                 Severity.SUSPICIOUS,
-                f"{label} has {extra_bytes:,} bytes of extra data; QEMU refuses more than "
-                f"{limits.MAX_SNAPSHOT_EXTRA_BYTES:,}, and the rest is not shown.",
+                f"S{_label(snapshot)[1:]} has {extra_bytes:,} bytes of extra data; QEMU refuses "
+                f"more than {limits.MAX_SNAPSHOT_EXTRA_BYTES:,}, and the rest is not shown.",
                 _STRUCTURE,
                 host_offset=snapshot.entry_offset,
                 entry=snapshot.index,
@@ -375,8 +374,8 @@ def _judge_entry(snapshot: Snapshot, version: int) -> list[Finding]:
             Finding(
                 "snapshot-name-text",
                 Severity.SUSPICIOUS,
-                f"{label}: the id or the name holds bytes that are not printable UTF-8 text; "
-                "they are shown escaped.",
+                f"S{_label(snapshot)[1:]}: the id or the name holds bytes that are not printable "
+                "UTF-8 text; they are shown escaped.",
                 _STRUCTURE,
                 host_offset=snapshot.entry_offset,
                 entry=snapshot.index,

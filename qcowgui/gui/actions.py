@@ -22,6 +22,7 @@ class Commands:
     open: Callable[[], object]
     convert: Callable[[], object]
     reload: Callable[[], object]
+    export_report: Callable[[], object]
     close_tab: Callable[[], object]
     quit: Callable[[], object]
     copy: Callable[[], object]
@@ -43,6 +44,7 @@ class Commands:
     cancel_check: Callable[[], object]
     repair: Callable[[], object]
     salvage: Callable[[], object]
+    compare: Callable[[], object]
     choose_scheme: Callable[[ColourScheme], object]
     reset_layout: Callable[[], object]
     keyboard: Callable[[], object]
@@ -82,6 +84,9 @@ class Actions(QObject):
         self.open = make(self.tr("&Open…"), commands.open, _Key.Open, icon="open")
         self.convert = make(self.tr("&Convert…"), commands.convert, "Ctrl+E", icon="convert")
         self.reload = make(self.tr("&Read again"), commands.reload, _Key.Refresh, icon="reload")
+        self.export_report = make(
+            self.tr("E&xport report…"), commands.export_report, "Ctrl+Shift+E"
+        )
         self.close_tab = make(self.tr("Close &tab"), commands.close_tab, _Key.Close)
         self.quit = make(self.tr("&Quit"), commands.quit, _Key.Quit)
         self.quit.setMenuRole(QAction.MenuRole.QuitRole)
@@ -135,6 +140,7 @@ class Actions(QObject):
         self.cancel_check = make(self.tr("Stop the &check"), commands.cancel_check)
         self.repair = make(self.tr("&Repair as a copy…"), commands.repair, icon="repair")
         self.salvage = make(self.tr("&Salvage…"), commands.salvage)
+        self.compare = make(self.tr("Com&pare with…"), commands.compare, "Ctrl+D")
 
     @property
     def _of_an_image(self) -> tuple[QAction, ...]:
@@ -151,6 +157,8 @@ class Actions(QObject):
             self.check,
             self.deep_check,
             self.repair,
+            self.compare,
+            self.export_report,
         )
 
     def fill_menus(self, recent: QMenu, panels: list[QAction]) -> None:
@@ -166,7 +174,7 @@ class Actions(QObject):
         file_menu.addMenu(recent)
         file_menu.addAction(self.reload)
         file_menu.addSeparator()
-        file_menu.addAction(self.convert)
+        file_menu.addActions([self.convert, self.export_report])
         file_menu.addSeparator()
         file_menu.addActions([self.close_tab, self.quit])
         bar.addMenu(self.tr("&Edit")).addActions([self.copy, self.copy_rows, self.copy_table])
@@ -180,6 +188,8 @@ class Actions(QObject):
         image_menu.addActions([self.check, self.deep_check, self.cancel_check])
         image_menu.addSeparator()
         image_menu.addActions([self.repair, self.salvage])
+        image_menu.addSeparator()
+        image_menu.addAction(self.compare)
         view_menu = bar.addMenu(self.tr("&View"))
         view_menu.addActions(panels)
         view_menu.addSeparator()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
@@ -13,14 +15,28 @@ from qcowgui.units import format_count
 class CloseGuard(QObject):
     """Decides whether a window may close, and closes it later when it may not yet.
 
-    A conversion is cancelled only after a yes; files that are being read are simply waited for.
+    What writes a file is cancelled only after a yes; files that are being read are simply waited
+    for.
     In both cases the window is hidden, and the event loop goes on.
     """
 
     def __init__(
-        self, window: QWidget, controller: JobController, loader: BackgroundRunner
+        self,
+        window: QWidget,
+        controller: JobController,
+        loader: BackgroundRunner,
+        copies: Callable[[], int],
     ) -> None:
+        """A guard that knows of all that runs.
+
+        Args:
+            window: What is closed.
+            controller: The conversions.
+            loader: All other work.
+            copies: How many repaired or salvaged images it is writing now.
+        """
         super().__init__(window)
+        self._copies = copies
         self._window = window
         self._controller = controller
         self._loader = loader
@@ -35,7 +51,7 @@ class CloseGuard(QObject):
             return True
         if self._closing or self._asking:
             return False
-        if self._controller.active:
+        if self._controller.active or self._copies():
             self._ask()
         else:
             self._close_when_idle()
@@ -43,27 +59,34 @@ class CloseGuard(QObject):
 
     def _ask(self) -> None:
         self._asking = True
-        count = sum(not job.state.ended for job in self._controller.jobs)
         box = QMessageBox(
             QMessageBox.Icon.Question,
             self.tr("Cancel and close?"),
-            self.tr("{conversions} not finished yet.").format(
-                conversions=format_count(count, "conversion is", "conversions are")
-            ),
+            self._unfinished_text(),
             QMessageBox.StandardButton.NoButton,
             self._window,
         )
-        box.setInformativeText(self.tr("Cancelled conversions leave nothing behind."))
+        box.setInformativeText(self.tr("What is cancelled leaves nothing behind."))
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        close = box.addButton(
-            self.tr("Cancel them and close"), QMessageBox.ButtonRole.DestructiveRole
-        )
-        stay = box.addButton(self.tr("Keep converting"), QMessageBox.ButtonRole.RejectRole)
+        close = box.addButton(self.tr("Cancel and close"), QMessageBox.ButtonRole.DestructiveRole)
+        stay = box.addButton(self.tr("Keep the window open"), QMessageBox.ButtonRole.RejectRole)
         box.setDefaultButton(stay)
         box.setEscapeButton(stay)
         close.clicked.connect(self._close_when_idle)
         box.finished.connect(self._answered)
         box.open()
+
+    def _unfinished_text(self) -> str:
+        conversions = sum(not job.state.ended for job in self._controller.jobs)
+        copies = self._copies()
+        lines = []
+        if conversions:
+            text = format_count(conversions, "conversion is", "conversions are")
+            lines.append(self.tr("{conversions} not finished yet.").format(conversions=text))
+        if copies:
+            text = format_count(copies, "copy is", "copies are")
+            lines.append(self.tr("{copies} being written.").format(copies=text))
+        return "\n".join(lines)
 
     def _answered(self) -> None:
         self._asking = False

@@ -69,7 +69,8 @@ class CompareWork:
         Raises:
             ImageError: When one of the two has no guest data that could be read.
             ReferencedFileError: When one needs a file that the gate does not allow.
-            SourceError: When the operating system refuses a read.
+            SourceError: When the operating system refuses a read, or when one was written
+                meanwhile: the answer would be that of no moment.
             Cancelled: When the token was set.
         """
         token.raise_if_cancelled()
@@ -87,6 +88,8 @@ class CompareWork:
                 token=token,
                 counter=self.done,
             )
+            left.require_unchanged()
+            right.require_unchanged()
         return difference_overlay(found, left=self.left.name, right=self.right.name)
 
 

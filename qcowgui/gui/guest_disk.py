@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -10,6 +11,7 @@ from qcowgui.engine.work import CancelToken, Failed, Outcome
 from qcowgui.errors import QcowError
 from qcowgui.gui.background import BackgroundRunner
 from qcowgui.gui.guest_pages import GuestPages, OpenGuest
+from qcowgui.gui.jobs import AllowNamedGate
 from qcowgui.gui.pages import PageCache
 
 
@@ -34,14 +36,21 @@ class GuestDisk(QObject):
         self.error: QcowError | None = None
         self._runner = runner
         self._token: CancelToken | None = None
-        self._wanted: tuple[Path, str | None] | None = None
+        self._wanted: tuple[Path, str | None, tuple[Path, ...]] | None = None
 
-    def open(self, path: Path, snapshot_id: str | None = None) -> None:
+    def open(
+        self, path: Path, snapshot_id: str | None = None, allowed: Sequence[Path] = ()
+    ) -> None:
         """Open the active disk of the image at `path`, or a snapshot's. Returns at once.
 
         Another disk is let go of; what is open or being opened stays.
+
+        Args:
+            path: The image.
+            snapshot_id: Of the snapshot; None: the active disk.
+            allowed: The referenced files that a person has agreed to open.
         """
-        wanted = path, snapshot_id
+        wanted = path, snapshot_id, tuple(allowed)
         if self._token is not None and wanted == self._wanted:
             return
         self.forget()
@@ -52,7 +61,8 @@ class GuestDisk(QObject):
             if token is self._token:
                 self._take(outcome, guest)
 
-        self._runner.submit(OpenGuest(path, snapshot_id), finished, token=token)
+        work = OpenGuest(path, snapshot_id, AllowNamedGate(allowed), follow=bool(allowed))
+        self._runner.submit(work, finished, token=token)
 
     def forget(self) -> None:
         """Let go of the disk; it is closed when no worker reads it any more."""

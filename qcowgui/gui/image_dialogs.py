@@ -49,6 +49,15 @@ class ImageDialogs(QObject):
             dialog.show()
 
     @staticmethod
+    def writing(view: ImageView) -> list[QDialog]:
+        """The dialogs of a view that write a file now."""
+        found: list[RepairDialog | SalvageDialog] = [
+            *view.findChildren(RepairDialog),
+            *view.findChildren(SalvageDialog),
+        ]
+        return [dialog for dialog in found if dialog.writing]
+
+    @staticmethod
     def close_all(view: ImageView) -> None:
         """Close those of a view: what they run ends."""
         for dialog in view.findChildren(QDialog):

@@ -99,7 +99,9 @@ def _unallocated_text(report: ImageReport) -> str:
 
 def _copied_text(copied: bool, selection: Selection) -> str:
     if copied:
-        return translate("inspector", "COPIED is set: nothing shares it, a write may change it.")
+        return translate(
+            "inspector", "COPIED says that nothing shares it, so a write changes it in place."
+        )
     if selection.snapshot is not None:
         return translate("inspector", "COPIED is not set, as in every snapshot.")
     return translate(

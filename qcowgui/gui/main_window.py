@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 )
 
 from qcowgui.convert.options import ConvertOptions
+from qcowgui.errors import QcowError
 from qcowgui.gui.actions import Actions, Commands, Situation
 from qcowgui.gui.background import BackgroundRunner
 from qcowgui.gui.closing import CloseGuard
@@ -66,7 +67,7 @@ class MainWindow(QMainWindow):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.loader = BackgroundRunner(self, interval_ms=_LOAD_INTERVAL_MS)
         self.controller = JobController(self)
-        self._guard = CloseGuard(self, self.controller, self.loader)
+        self._guard = CloseGuard(self, self.controller, self.loader, self._count_copies)
         self.notice = Banner(theme, dismissible=True)
         self.start_page = StartPage(theme, settings)
         self.samples = SampleImages(self.loader, self)
@@ -134,6 +135,9 @@ class MainWindow(QMainWindow):
         view.convert_requested.connect(self._convert)
         view.repair_requested.connect(lambda: self.dialogs.repair(view))
         view.salvage_requested.connect(lambda: self.dialogs.salvage(view))
+        view.open_requested.connect(lambda path: self.open_paths([path]))
+        view.report.written.connect(self._report_written)
+        view.report.failed.connect(self._report_failed)
         view.restore_layout(self._settings.layout("image"))
         view.findings.count_changed.connect(self._show_finding_count)
         self.docks.findings.add_panel(view.findings)
@@ -158,8 +162,30 @@ class MainWindow(QMainWindow):
         dialog.filesSelected.connect(self.open_paths)
         dialog.open()
 
+    def _report_written(self, paths: tuple[Path, ...]) -> None:
+        text = self.tr("Report written: {files}").format(files=", ".join(map(str, paths)))
+        self.statusBar().showMessage(text)
+        self._log.add(text)
+
+    def _report_failed(self, error: QcowError) -> None:
+        self.notice.say(
+            self.tr("The report could not be written"),
+            "\n".join(filter(None, (error.message, error.hint))),
+            tone=Tone.DANGER,
+        )
+
+    def _count_copies(self) -> int:
+        return sum(len(self.dialogs.writing(view)) for view in self.views())
+
     def _close_tab(self, view: ImageView | None) -> None:
-        if view is not None:
+        writing = [] if view is None else self.dialogs.writing(view)
+        if writing:
+            writing[0].raise_()
+            writing[0].activateWindow()
+            self.statusBar().showMessage(
+                self.tr("A copy of this image is being written: stop that first.")
+            )
+        elif view is not None:
             self.dialogs.close_all(view)
             view.close_panels()
             self._settings.set_layout("image", view.layout_state())
@@ -284,6 +310,7 @@ class MainWindow(QMainWindow):
         return Commands(
             open=self._choose_files,
             convert=self._convert,
+            export_report=lambda: self._with_view(lambda view: view.report.choose_file()),
             reload=lambda: self._with_session(Session.load),
             close_tab=lambda: self._close_tab(self.current_view()),
             quit=self.close,
@@ -306,6 +333,7 @@ class MainWindow(QMainWindow):
             cancel_check=lambda: self._with_session(Session.cancel_check),
             repair=lambda: self._with_view(self.dialogs.repair),
             salvage=lambda: self._with_view(self.dialogs.salvage),
+            compare=lambda: self._with_view(lambda view: view.show_compare().choose_image()),
             choose_scheme=self._theme.choose,
             reset_layout=self._layout.reset,
             keyboard=lambda: KeyboardDialog(self.actions_.all(), self._theme, self).show(),

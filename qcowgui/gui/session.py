@@ -35,6 +35,7 @@ from qcowgui.gui.opening import (
     has_mapping,
 )
 from qcowgui.gui.pages import PageCache
+from qcowgui.gui.permissions import Permissions
 from qcowgui.gui.selection import History, Selection
 from qcowgui.gui.session_states import MappingState, SessionState
 from qcowgui.gui.structures import Structure, StructureKey
@@ -66,6 +67,7 @@ class Session(QObject):
         index: Which entries lead to each host cluster; None until that is known.
         guest_states: uint8: a `GuestState` of each guest cluster; empty until that is known.
         locator: What lies where; None while no image is there.
+        permissions: Which files that the image names a person has agreed to open.
         findings: Everything noticed so far, worst first; of many alike only some.
 
     Signals:
@@ -106,6 +108,7 @@ class Session(QObject):
         self.locator: Locator | None = None
         self.findings: tuple[Finding, ...] = ()
         self.history = History()
+        self.permissions = Permissions(self)
         self._runner = runner
         self._selection = Selection(StructureKey.HEADER)
         self._load = 0

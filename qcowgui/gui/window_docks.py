@@ -19,7 +19,7 @@ from shiboken6 import isValid
 from qcowgui.gui.theme import SPACING
 from qcowgui.gui.views.placeholder import Placeholder
 
-_HEIGHT: Final = 220
+_HEIGHT: Final = 190
 _LEAST_SIZE: Final = QSize(240, 80)
 """Smaller than what the panels want: on a small screen they are cut, not the window."""
 _MARGINS: Final = (SPACING + 2, SPACING // 2, SPACING + 2, SPACING // 2)

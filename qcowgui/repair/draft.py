@@ -190,9 +190,7 @@ class Drafting:
         return self._draft()
 
     def _add(self, edit: Edit) -> None:
-        # A plan's listing knows the tier of the codes in REPAIRS; others it can't place.
-        listed = edit if edit.code in REPAIRS else replace(edit, code="")
-        self._edits.append(listed)
+        self._edits.append(edit)
         self._changes[edit.code] = self._changes.get(edit.code, 0) + 1
 
     def _take(self, found: RefcountEdits) -> None:

@@ -17,7 +17,7 @@ from qcowgui.check.roles import PAYLOAD_BITS, WHOLE_CLUSTER_BITS
 from qcowgui.codec.registry import CompressionType
 from qcowgui.convert.compare import compare_pieces
 from qcowgui.engine.work import CancelToken
-from qcowgui.errors import ImageError, QcowError
+from qcowgui.errors import ImageError, ProofError
 from qcowgui.format.snapshots import Snapshot
 from qcowgui.image.chain import require_mappable
 from qcowgui.image.layer import Extent, LostRange, ReadContext
@@ -35,17 +35,6 @@ GUEST_BITS: Final = WHOLE_CLUSTER_BITS | PAYLOAD_BITS
 """The uses of a cluster that holds guest data."""
 
 Range = tuple[int, int]
-
-
-class ProofError(QcowError):
-    """A plan that would change what the guest reads, or make the image worse: a mistake of ours."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(
-            f"the repair was not carried out, because its proof failed: {message}",
-            hint="this is a mistake in qcowgui: please report it among the issues of its "
-            "repository, with what `qcowgui check --json` prints",
-        )
 
 
 def require_metadata_only(edits: Iterable[Edit], ownership: Ownership) -> None:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from qcowgui.format.finding import REPAIRS
+from qcowgui.format.finding import REPAIRS, Repair
 from qcowgui.image.patched import Content, Edit, content_bytes, read_content
 from qcowgui.repair.edits import RepairPlan
 from qcowgui.units import MIB, format_count, format_offset, format_size
@@ -86,7 +86,7 @@ def edit_record(edit: Edit) -> dict[str, Any]:
     record["why"] = edit.why
     if edit.code:
         record["code"] = edit.code
-        record["tier"] = REPAIRS[edit.code].name.lower()
+        record["tier"] = REPAIRS.get(edit.code, Repair.NONE).name.lower()
     return record
 
 

@@ -223,6 +223,13 @@ def test_locating_changes_no_image(
     assert oracle.info(top)["backing-filename"] == str(moved)
 
 
+def test_a_hostile_name_is_shown_harmlessly(tmp_path: Path) -> None:
+    link = links_of(overlay(tmp_path / "top.qcow2", "a\x1b[31mb\u202ec"))[1]
+    shown = chain_table((link,)).rows[0]
+    for text in (*shown.cells, *shown.detail.split("\n")):
+        assert text.isprintable()
+
+
 def test_no_command_for_what_was_not_located(chain: Path) -> None:
     assert [rebase_command(link) for link in links_of(chain, chain.parent)] == ["", "", ""]
 

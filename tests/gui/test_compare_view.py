@@ -230,6 +230,39 @@ def test_keys_step_and_hovering_explains(
     assert session.selection.row == 10
 
 
+def test_a_snapshot_that_is_larger_than_the_disk(
+    qtbot: QtBot, theme: Theme, runner: BackgroundRunner, tmp_path: Path
+) -> None:
+    builder = ImageBuilder(size=1 << 20)
+    builder.write(15 * CLUSTER, pattern(CLUSTER))
+    builder.snapshot("large")
+    builder.resize(1 << 19)
+    session = opened(builder.build().write_to(tmp_path / "cut.qcow2"), qtbot, runner)
+    view = view_of(session, theme, qtbot)
+    view.show_snapshot(0)
+    wait(view, qtbot)
+    assert len(cells_of(view.loader)) == 16
+    view.next.click()
+    mark = view.canvas.selected
+    assert mark is not None
+    assert mark.first == 15
+
+
+def test_a_flood_of_bitmaps_is_listed_in_part(
+    qtbot: QtBot,
+    theme: Theme,
+    runner: BackgroundRunner,
+    rich_image: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("qcowgui.gui.views.compare_view.MAX_LISTED", 1)
+    view = view_of(opened(rich_image, qtbot, runner), theme, qtbot)
+    assert view.subjects.count() == 3
+    view.show_bitmap(1)  # not listed, but still to be had
+    wait(view, qtbot)
+    assert "“fine”" in view.sentence.text()
+
+
 def test_a_view_of_no_image(
     qtbot: QtBot, theme: Theme, runner: BackgroundRunner, tmp_path: Path
 ) -> None:

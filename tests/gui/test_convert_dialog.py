@@ -398,12 +398,12 @@ def test_closing_while_converting_asks_once(
     assert not window.close()
     question = open_question()
     assert question.text() == "1 conversion is not finished yet."
-    button(question, "Keep converting").click()
+    button(question, "Keep the window open").click()
     assert window.isVisible()
     assert state_of(row.job) is JobState.RUNNING
     window.close()
     began = time.monotonic()
-    button(open_question(), "Cancel them and close").click()
+    button(open_question(), "Cancel and close").click()
     assert time.monotonic() - began < 0.2  # it waits in the event loop, not here
     assert not window.isVisible()
     qtbot.waitUntil(lambda: not window.controller.active)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialogButtonBox, QPushButton
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete
@@ -87,6 +88,8 @@ def session_of(path: Path, qtbot: QtBot, runner: BackgroundRunner) -> Session:
 def planned(session: Session, qtbot: QtBot, theme: Theme) -> RepairDialog:
     dialog = RepairDialog(session, theme)
     qtbot.addWidget(dialog)
+    # Or it would be deleted before the test's own end, which closes it.
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
     dialog.show()
     settled(qtbot, session.runner)
     return dialog

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
@@ -66,6 +67,8 @@ def searched(path: Path, qtbot: QtBot, runner: BackgroundRunner, theme: Theme) -
     settled(qtbot, runner)
     dialog = SalvageDialog(session, theme)
     qtbot.addWidget(dialog)
+    # Or it would be deleted before the test's own end, which closes it.
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
     dialog.show()
     settled(qtbot, runner)
     return dialog

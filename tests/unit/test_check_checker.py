@@ -9,17 +9,24 @@ from hypothesis import HealthCheck, given, settings
 
 from qcowgui.check.checker import CheckReport, check_image
 from qcowgui.check.roles import Role
+from qcowgui.check.snapshot_list import SnapshotList, load_snapshot_list
 from qcowgui.engine.work import CancelToken, Counter
 from qcowgui.errors import Cancelled, ExitCode, NotQcow2Error
 from qcowgui.format import limits
 from qcowgui.format.finding import Finding, Severity
-from qcowgui.image.inspect import inspect_source
-from qcowgui.image.source import BytesSource, FileSource
+from qcowgui.image.inspect import ImageReport, inspect_source
+from qcowgui.image.source import ByteSource, BytesSource, FileSource
 from tests.support.base_images import b0, b0_builder, pattern, rich, s0
 from tests.support.builder import ImageBuilder
 from tests.support.built import BuiltImage
 from tests.support.check_damages.geometries import GEOMETRIES
-from tests.support.damage import get_l2_entry, set_field, set_l2_entry, truncate_at
+from tests.support.damage import (
+    get_l2_entry,
+    set_field,
+    set_l1_entry,
+    set_l2_entry,
+    truncate_at,
+)
 from tests.support.damages import DAMAGES
 from tests.support.filled import write_filled_image
 from tests.support.options import GIB, MIB
@@ -30,6 +37,28 @@ COPIED = 1 << 63
 
 def check(image: BuiltImage, *, deep: bool = False) -> CheckReport:
     return check_image(BytesSource(image.to_bytes()), token=CancelToken(), deep=deep)
+
+
+def test_the_snapshot_table_is_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """65,536 entries of it, all but two behind the end of the file, cost seconds each time."""
+    image = rich()
+    crafted = set_field(image, "nb_snapshots", limits.MAX_SNAPSHOTS)
+    # Leaks, so that lost tables are looked for, too.
+    crafted = set_l1_entry(crafted, 0, 0)
+    crafted = truncate_at(crafted, image.layout.snapshot_entries[-1].end)
+    loads = Tally[str]()
+
+    for module in ("ownership", "owners", "walk", "payload_batches"):
+
+        def load(source: ByteSource, report: ImageReport, caller: str = module) -> SnapshotList:
+            loads[caller] += 1
+            return load_snapshot_list(source, report)
+
+        monkeypatch.setattr(f"qcowgui.check.{module}.load_snapshot_list", load)
+    report = check(crafted, deep=True)
+    assert report.deep is not None
+    assert report.ownership.snapshots.entries == limits.MAX_SNAPSHOTS
+    assert loads == {"ownership": 1}
 
 
 def codes(report: CheckReport) -> dict[str, int]:

@@ -6,12 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from qcowgui.check.l1_tables import ACTIVE, MappingOwner, l1_places, load_l1_table
+from qcowgui.check.l1_tables import ACTIVE, L1Table, MappingOwner, l1_places, load_l1_table
 from qcowgui.check.l2_places import L2Places, PlaceCollector
 from qcowgui.check.l2_tables import WINDOW_ENTRIES, L2Table, L2TableReader
 from qcowgui.check.snapshot_list import load_snapshot_list
 from qcowgui.check.walk import iter_distinct_l2_tables, iter_l1_tables, iter_l2_tables
+from qcowgui.format import limits
 from qcowgui.format.entries import ClusterKind
+from qcowgui.format.snapshots import NeedMore, Snapshot, parse_snapshot_entry
 from qcowgui.image.inspect import ImageReport, inspect_source
 from qcowgui.image.source import BytesSource, FileSource
 from tests.support.base_images import b0, pattern, rich, s0
@@ -248,6 +250,89 @@ def test_the_snapshot_table_goes_on_with_zeros(
     assert found.refused == refused
     if snapshots is not None:
         assert (found.entries, found.incomplete_entries) == (snapshots, incomplete)
+
+
+@pytest.mark.parametrize("cut_bytes", [0, 1, 24, 31])
+def test_entries_behind_the_end_of_the_file_are_counted_and_not_parsed(
+    monkeypatch: pytest.MonkeyPatch, cut_bytes: int
+) -> None:
+    image = rich()
+    last = image.layout.snapshot_entries[-1]
+    cut = truncate_at(set_field(image, "nb_snapshots", limits.MAX_SNAPSHOTS), last.end - cut_bytes)
+    source, report = opened(cut)
+    parsed: list[int] = []
+
+    def parse(data: bytes, start: int, *, index: int, entry_offset: int) -> Snapshot | NeedMore:
+        parsed.append(index)
+        return parse_snapshot_entry(data, start, index=index, entry_offset=entry_offset)
+
+    monkeypatch.setattr("qcowgui.check.snapshot_list.parse_snapshot_entry", parse)
+    found = load_snapshot_list(source, report)
+    assert (found.entries, found.refused) == (limits.MAX_SNAPSHOTS, False)
+    assert set(parsed) <= {1}
+    assert len(found.snapshots) == len(image.layout.snapshot_entries)
+    # What is cut off reads as zeros, and so does each entry behind: 40 bytes without anything.
+    expected_end = last.end + -last.end % 8 + 40 * found.zero_entries
+    assert found.table_bytes == expected_end - image.layout.snapshot_entries[0].offset
+
+
+def test_a_snapshot_table_whose_zeros_exceed_the_limit_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    image = set_field(rich(), "nb_snapshots", 1000)
+    source, report = opened(truncate_at(image, rich().layout.snapshot_entries[-1].end))
+    table_bytes = load_snapshot_list(source, report).table_bytes
+    for limit, refused in ((table_bytes, False), (table_bytes - 1, True)):
+        monkeypatch.setattr("qcowgui.format.limits.MAX_SNAPSHOT_TABLE_BYTES", limit)
+        assert load_snapshot_list(source, report).refused == refused
+
+
+def test_a_snapshot_table_in_the_header_cluster_is_read_from_there() -> None:
+    # An open does not look at it, but a check does: entry 0 begins with the magic number.
+    found = load_snapshot_list(*opened(set_field(rich(), "snapshots_offset", 0)))
+    assert found.snapshots[0].l1_table_offset >> 32 == int.from_bytes(b"QFI\xfb", "big")
+    assert [snapshot.entry_offset for snapshot in found.snapshots][:1] == [0]
+
+
+def test_no_more_l1_tables_are_walked_than_the_file_has_clusters(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("qcowgui.check.l1_tables._EXTRA_L1_TABLES", 0)
+    builder = ImageBuilder(cluster_bits=12, size=MIB)
+    for number in range(8):
+        builder.snapshot(str(number))
+    image = builder.build()
+    source, report = opened(image)
+    assert l1_places(report, load_snapshot_list(source, report)).complete
+    # Each snapshot has one entry more than the one before, of the same table.
+    for number, span in enumerate(image.layout.snapshot_entries):
+        place = struct.pack(">QI", image.layout.l1.offset, 2 + number)
+        image = image.edited(span.offset, place)
+    cut = truncate_at(image, image.layout.snapshot_entries[-1].end)
+    source, report = opened(cut)
+    places = l1_places(report, load_snapshot_list(source, report))
+    clusters = -(-report.file_bytes // 4096)
+    assert places.complete == (clusters >= 9)
+    monkeypatch.setattr("qcowgui.check.l1_tables._EXTRA_L1_TABLES", 3 - clusters)
+    places = l1_places(report, load_snapshot_list(source, report))
+    assert (len(places.places), places.complete) == (3, False)
+
+
+def test_tables_that_nothing_can_be_read_of_are_not_gathered() -> None:
+    image = b0()
+    offsets = [image.layout.l2[0].offset, image.layout.l2[0].offset + 512, 0, len(image.file)]
+    words = np.array([COPIED | offset for offset in offsets], dtype=np.uint64)
+    source, report = opened(image)
+    assert report.header.geometry is not None
+    table = L1Table(ACTIVE, image.layout.l1.offset, words, 0)
+    for end_offset, sound_only, kept in (
+        (1 << 62, False, [0, 1, 2, 3]),
+        (source.size_bytes, False, [0, 1, 2]),
+        (source.size_bytes, True, [0]),
+    ):
+        collector = PlaceCollector(report.header.geometry, end_offset, sound_only)
+        collector.add(table)
+        assert collector.places().l1_indices.tolist() == kept
 
 
 def test_the_length_of_the_snapshot_table_is_without_padding() -> None:

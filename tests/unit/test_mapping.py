@@ -321,6 +321,35 @@ def test_threads_agree() -> None:
     assert wrong == []
 
 
+class _CountedFlags(bytes):
+    """Bytes that note how much of them is searched."""
+
+    searched = 0
+
+    def find(self, *args: int) -> int:  # type: ignore[override]
+        _, start, end = args
+        _CountedFlags.searched += end - start
+        return super().find(*args)
+
+
+def test_a_huge_empty_disk_asked_piece_by_piece_is_searched_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_CountedFlags, "searched", 0)
+    mapping = mapping_of(b0(), l1_size=1)
+    mapping.virtual_bytes = 1 << 51
+    mapping._mapped_bytes = 1 << 51
+    windows = mapping.virtual_bytes // mapping.window_bytes
+    mapping._used_windows = _CountedFlags(windows)
+    pieces = 1 << 10
+    step = mapping.virtual_bytes // pieces
+    for start in range(0, mapping.virtual_bytes, step):
+        assert [
+            (span.start, span.end, span.view) for span in spans(mapping, start, start + step)
+        ] == [(start, start + step, None)]
+    assert 0 < _CountedFlags.searched <= windows + pieces
+
+
 @pytest.mark.parametrize(
     ("cluster_bits", "virtual_bytes"),
     [(21, 1 << 61), (16, 1 << 44), (16, 1 << 51), (9, 1 << 37)],

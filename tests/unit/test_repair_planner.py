@@ -9,14 +9,13 @@ import pytest
 
 from qcowgui.check.checker import CheckReport
 from qcowgui.engine.work import CancelToken
-from qcowgui.errors import Cancelled, NotQcow2Error, SourceError
+from qcowgui.errors import Cancelled, NotQcow2Error, ProofError, SourceError
 from qcowgui.format.finding import Repair, Severity
 from qcowgui.image.inspect import inspect_source
 from qcowgui.image.patched import Edit
 from qcowgui.image.source import BytesSource, FileSource
 from qcowgui.repair import planner
 from qcowgui.repair.draft import Draft, Drafting
-from qcowgui.repair.guest_proof import ProofError
 from qcowgui.repair.planner import ProvenPlan, RepairRequest, plan_repair
 from tests.support.base_images import b0, b0_builder, pattern, rich, s0, s0_builder
 from tests.support.built import BuiltImage

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from qcowgui.engine.work import CancelToken
 from qcowgui.errors import Cancelled
 from qcowgui.format.geometry import Geometry
 from qcowgui.salvage.ordering import Placement, place_tables
+from qcowgui.salvage.placer import l1_of
 from tests.support.options import MIB
 from tests.unit.test_salvage_guest_hints import ext_superblock, mbr
 
@@ -117,3 +119,18 @@ def test_cancelling_stops() -> None:
     token.cancel()
     with pytest.raises(Cancelled):
         place_tables(1, lambda *_: bytes(MIB), GEOMETRY, fixed={}, slots=None, token=token)
+
+
+def test_an_l1_table_ends_with_its_last_table() -> None:
+    # A size that was overwritten asks for millions of entries, of which these name a table.
+    l1 = np.full(1 << 20, -1)
+    l1[[1, 5, 9]] = 0, 1, 2
+    placement = Placement(l1, 3, 0, 0, 0, ())
+    assert l1_of(placement, np.array([512, 1024, 1536])).tolist() == [
+        *(0, 512, 0, 0, 0, 1024, 0, 0, 0, 1536)
+    ]
+
+
+def test_an_l1_table_without_tables_is_empty() -> None:
+    nothing = Placement(np.full(8, -1), 0, 0, 0, 0, ())
+    assert not len(l1_of(nothing, np.zeros(0, dtype=np.int64)))

@@ -1,10 +1,11 @@
-"""The work of a dialog: one piece at a time, which ends with the dialog."""
+"""The work of a dialog: one piece at a time, stopped when the dialog is closed."""
 
 from __future__ import annotations
 
 from typing import TypeVar
 
 from PySide6.QtCore import QObject
+from shiboken6 import isValid
 
 from qcowgui.engine.qpool import QPoolExecutor
 from qcowgui.engine.work import CancelToken, Outcome
@@ -16,13 +17,14 @@ T = TypeVar("T")
 class OneRun:
     """Runs at most one piece of work for `owner`; a later one overtakes an earlier one.
 
-    What was overtaken or cancelled reports nothing any more.
+    What was overtaken or dropped reports nothing any more, nor does anything to an owner that Qt
+    has deleted. An owner that closes calls `drop`.
     """
 
     def __init__(self, runner: BackgroundRunner, owner: QObject) -> None:
         self._runner = runner
+        self._owner = owner
         self._token: CancelToken | None = None
-        owner.destroyed.connect(self.drop)
 
     @property
     def active(self) -> bool:
@@ -56,7 +58,8 @@ class OneRun:
                 executor.close()  # its workers have returned
             if own is self._token:
                 self._token = None
-                finished(outcome, value)
+                if isValid(self._owner):
+                    finished(outcome, value)
 
         self._runner.submit(work, ended, token=own)
         self._token = own

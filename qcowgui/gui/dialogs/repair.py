@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import Enum, auto
 from typing import Final
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -30,8 +29,9 @@ from qcowgui.errors import QcowError
 from qcowgui.format.finding import Repair
 from qcowgui.gui.dialogs.one_run import OneRun
 from qcowgui.gui.dialogs.target_field import TargetField, suggest_beside
-from qcowgui.gui.formatters import Column, Row, Table, Tone
+from qcowgui.gui.formatters import Tone
 from qcowgui.gui.hint_texts import advice_text, hint_tone
+from qcowgui.gui.repair_tables import rows_table, summary_table
 from qcowgui.gui.repair_work import CopyWork, Planned, PlanWork, Repaired
 from qcowgui.gui.session import Session
 from qcowgui.gui.theme import SPACING, Theme, scaled_font
@@ -40,9 +40,7 @@ from qcowgui.gui.views.data_table import DataTable
 from qcowgui.gui.views.placeholder import Placeholder
 from qcowgui.repair.planner import RepairRequest
 from qcowgui.repair.remains import TABLES_LOST_HINTS
-from qcowgui.units import format_count, format_offset, format_size
-
-translate = QCoreApplication.translate
+from qcowgui.units import format_count, format_size
 
 _SIZE: Final = (980, 660)
 _PER_MILLE: Final = 1000
@@ -305,8 +303,8 @@ class RepairDialog(QDialog):
             self.afterwards.setProperty("tone", "")
         else:
             self._say(self.afterwards, self.tr("Afterwards: {verdict}"), proven.after)
-        self.summary.set_table(_summary_table(planned.changes))
-        self.edits.set_table(_rows_table(planned))
+        self.summary.set_table(summary_table(planned.changes))
+        self.edits.set_table(rows_table(planned))
         notes = (*proven.plan.notes, *proven.plan.refused)
         self.notes.setPlainText("\n\n".join(notes))
         rows = f"{len(planned.rows):,}{'' if planned.complete else '+'}"
@@ -399,6 +397,11 @@ class RepairDialog(QDialog):
             self.open_requested.emit(self.repaired.target)
             self.accept()
 
+    @property
+    def writing(self) -> bool:
+        """Whether a file is being written, which would be lost if the dialog were closed."""
+        return self.state is RepairState.WRITING
+
     def done(self, result: int) -> None:
         """Stop what runs; a copy that is not complete leaves nothing behind."""
         self._run.drop()
@@ -414,51 +417,3 @@ def _line() -> QLabel:
         | Qt.TextInteractionFlag.TextSelectableByKeyboard
     )
     return label
-
-
-def _summary_table(changes: Sequence[tuple[str, int, str]]) -> Table:
-    return Table(
-        (
-            Column(translate("RepairDialog", "What was wrong"), wide=True),
-            Column(translate("RepairDialog", "Changes"), right=True),
-            Column(translate("RepairDialog", "Code"), monospaced=True, quiet=True),
-        ),
-        tuple(
-            Row((meaning, f"{count:,}", code), sort_keys=(meaning, count, code))
-            for code, count, meaning in changes
-        ),
-        sortable=True,
-    )
-
-
-def _rows_table(planned: Planned) -> Table:
-    rows = [
-        Row(
-            (
-                format_offset(found.offset),
-                found.before or translate("RepairDialog", "(behind the end)"),
-                found.after,
-                found.why,
-                found.code,
-            ),
-            found.offset,
-            found.offset + found.length_bytes,
-            sort_keys=(found.offset, found.before, found.after, found.why, found.code),
-        )
-        for found in planned.rows
-    ]
-    if not planned.complete:
-        text = translate("RepairDialog", "There are more; qcowgui repair --plan lists them all.")
-        end = planned.rows[-1].offset + 1
-        rows.append(Row(("", "", "", text, ""), tone=Tone.MUTED, sort_keys=(end, "", "", text, "")))
-    return Table(
-        (
-            Column(translate("RepairDialog", "Offset"), monospaced=True, right=True),
-            Column(translate("RepairDialog", "Before"), monospaced=True),
-            Column(translate("RepairDialog", "After"), monospaced=True),
-            Column(translate("RepairDialog", "Why"), wide=True),
-            Column(translate("RepairDialog", "Code"), monospaced=True, quiet=True),
-        ),
-        tuple(rows),
-        sortable=True,
-    )

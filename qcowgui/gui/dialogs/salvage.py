@@ -490,6 +490,11 @@ class SalvageDialog(QDialog):
             self.open_requested.emit(self._written)
             self.accept()
 
+    @property
+    def writing(self) -> bool:
+        """Whether a file is being written, which would be lost if the dialog were closed."""
+        return self.state is SalvageState.WRITING
+
     def done(self, result: int) -> None:
         """Stop what runs; an image that is not complete leaves nothing behind."""
         self._run.drop()

@@ -42,10 +42,18 @@ class ReportExport(QObject):
         return self._session.inspected is not None and self._session.source is not None
 
     def choose_file(self, folder: str = "") -> QFileDialog | None:
-        """Ask where to; None when there is nothing to report. Deletes itself when it is closed."""
+        """Ask where to; the dialog deletes itself when it is closed.
+
+        Args:
+            folder: Where to begin; by default beside the image.
+
+        Returns:
+            The dialog, or None when there is nothing to report.
+        """
         if not self.can_export:
             return None
-        dialog = QFileDialog(self._window, self.tr("Export report"), folder)
+        start = folder or str(self._session.path.parent)
+        dialog = QFileDialog(self._window, self.tr("Export report"), start)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         both = self.tr("HTML page, with JSON beside it (*.html)")

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QStackedWidget, QVBoxLayout, QWidget
 
 from qcowgui.engine.work import CancelToken, Failed, Outcome
 from qcowgui.errors import QcowError
+from qcowgui.gui.formatters import Column
 from qcowgui.gui.models.entry_feed import EntryFeed, FeedState
 from qcowgui.gui.models.entry_filter import EntryFilter, EntryOrder
 from qcowgui.gui.models.entry_models import CopyWork
@@ -42,6 +43,7 @@ class EntryTable(QWidget):
         super().__init__(parent)
         self._session = session
         self._row: int | None = None
+        self._fitted: tuple[Column, ...] = ()
         self._copying: CancelToken | None = None
         self.feed = EntryFeed(session, self)
         self.bar = EntryFilterBar()
@@ -165,11 +167,12 @@ class EntryTable(QWidget):
 
     def _show_rows(self) -> None:
         feed = self.feed
-        known = self.grid.entries.rows
         with QSignalBlocker(self.grid):
             self.grid.entries.set_rows(feed.rows, feed.shown)
         self.grid.show_order(feed.order)
-        if feed.rows is not None and (known is None or known.key is not feed.rows.key):
+        # Another table of the kind keeps the columns as a person has made them.
+        if feed.rows is not None and self.grid.entries.columns != self._fitted:
+            self._fitted = self.grid.entries.columns
             for section in range(len(self.grid.entries.columns)):
                 self.grid.setColumnHidden(section, False)
             self.grid.fit_columns()

@@ -104,7 +104,11 @@ class HexPanel(QWidget):
             return
         chosen = dict(self._snapshots()).get(snapshot)
         self._snapshot = None if chosen is None else snapshot
-        self._guest.open(self._session.path, None if chosen is None else chosen.id)
+        self._guest.open(
+            self._session.path,
+            None if chosen is None else chosen.id,
+            self._session.permissions.allowed,
+        )
         self._show_space(Space.GUEST, "" if chosen is None else chosen.name or chosen.id)
 
     def _show_space(self, space: Space, disk: str = "") -> None:
@@ -159,6 +163,7 @@ class HexPanel(QWidget):
         session.check_changed.connect(self._show_owners)
         session.index_changed.connect(self._show_owners)
         session.selection_changed.connect(self._show_selection)
+        session.permissions.changed.connect(self._permissions_changed)
         self._guest.changed.connect(self._guest_changed)
         self._searcher.progressed.connect(self._show_progress)
         self._searcher.found.connect(self._show_match)
@@ -219,6 +224,10 @@ class HexPanel(QWidget):
             return self.tr("Opening the guest’s disk…")
         reason = self._guest.error.message.rstrip(".")
         return self.tr("The guest’s data can’t be shown: {reason}.").format(reason=reason)
+
+    def _permissions_changed(self) -> None:
+        if self._space is Space.GUEST:
+            self.show_guest(self._snapshot)
 
     def _guest_changed(self) -> None:
         if self._space is Space.GUEST:

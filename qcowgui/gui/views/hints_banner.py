@@ -46,6 +46,7 @@ class HintsBanner(QWidget):
         self.banner.dismissed.connect(self._dismiss)
         session.changed.connect(self._show_check)
         session.check_changed.connect(self._show_check)
+        self.hide()
         self._show_check()
 
     @property

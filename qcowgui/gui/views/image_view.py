@@ -17,9 +17,14 @@ from qcowgui.errors import NotQcow2Error, QcowError
 from qcowgui.gui.formatters import Tone
 from qcowgui.gui.heatmap.map_view import MapView
 from qcowgui.gui.live import LiveFile
+from qcowgui.gui.report.export import ReportExport
+from qcowgui.gui.selection import Selection
 from qcowgui.gui.session import Session, SessionState
+from qcowgui.gui.structures import StructureKey
 from qcowgui.gui.theme import SPACING, Theme
 from qcowgui.gui.views.banner import Banner
+from qcowgui.gui.views.chain_panel import ChainPanel
+from qcowgui.gui.views.compare_view import CompareView
 from qcowgui.gui.views.data_table import DataTable
 from qcowgui.gui.views.entry_grid import EntryGrid
 from qcowgui.gui.views.findings import FindingsPanel
@@ -27,6 +32,7 @@ from qcowgui.gui.views.findings_table import FindingsTable
 from qcowgui.gui.views.hex_panel import HexPanel
 from qcowgui.gui.views.hints_banner import HintsBanner
 from qcowgui.gui.views.inspector import Inspector
+from qcowgui.gui.views.lazy_page import LazyPage
 from qcowgui.gui.views.placeholder import Placeholder
 from qcowgui.gui.views.structure_pane import StructurePane
 from qcowgui.gui.views.structure_tree_view import StructureTreeView
@@ -35,7 +41,9 @@ from qcowgui.image.inspect import ImageReport
 from qcowgui.image.signatures import FileKind
 from qcowgui.units import format_count
 
-_WIDTHS: Final = (220, 720, 320)
+_WIDTHS: Final = (210, 750, 300)
+_HEIGHTS: Final = (200, 240)
+"""Of the map's legend, and of the inspector below it."""
 _LEAST: Final = (120, 240, 120)
 _LEAST_HEIGHT: Final = 100
 """Smaller than what they want: on a small screen they are cut, not the window."""
@@ -44,23 +52,27 @@ _LEAST_HEIGHT: Final = 100
 class ImageView(QWidget):
     """The tab of one Session; it follows the session's state and selection.
 
-    `findings` and `hex` belong to it, but the window shows them in its docks.
+    `findings` and `hex` belong to it, but the window shows them in its docks. The map's legend
+    stands above the inspector, so that the map has all of the width.
 
     Signals:
         convert_requested: The button of a banner asks to convert this file.
         repair_requested: A hint asks to repair this image as a copy.
         salvage_requested: The button of a banner asks to look for what is left of an image.
+        open_requested: A file of the chain is wanted in a tab of its own: its path.
         status_changed: There is something to say in the status bar.
     """
 
     convert_requested = Signal()
     repair_requested = Signal()
     salvage_requested = Signal()
+    open_requested = Signal(object)
     status_changed = Signal(str)
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
+        self._theme = theme
         # From the outside inwards: whoever moves widgets to another parent has the style sheet
         # of all that is in them worked out again, which took half of the time to build a tab.
         self._pages = QStackedWidget(self)
@@ -75,7 +87,11 @@ class ImageView(QWidget):
         self.tree = StructureTreeView(session, theme, self.split)
         self.map = MapView(session, theme, centre_pages)
         self.structure = StructurePane(session, theme, centre_pages)
-        self.inspector = Inspector(session, theme, self.split)
+        self.compare = LazyPage(self._make_compare, centre_pages)
+        self.chain = LazyPage(self._make_chain, centre_pages)
+        self.right = QSplitter(Qt.Orientation.Vertical, self.split)
+        self.inspector = Inspector(session, theme, self.right)
+        self.report = ReportExport(session, self)
         self.findings = FindingsPanel(session, theme)
         self.hex = HexPanel(session, theme)
         self._arrange_centre()
@@ -90,7 +106,7 @@ class ImageView(QWidget):
         for page in (self._loading, self._content, self._failed):
             self._pages.addWidget(page)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(*[SPACING + 2] * 4)
+        layout.setContentsMargins(SPACING + 2, SPACING // 2, SPACING + 2, 0)
         layout.setSpacing(SPACING)
         layout.addWidget(self.live.banner)
         layout.addWidget(self.banner)
@@ -117,6 +133,11 @@ class ImageView(QWidget):
         self.centre.setCurrentWidget(self.structure)
         self.structure.focus_table()
 
+    def show_compare(self) -> CompareView:
+        """Bring the comparison to the front."""
+        self.centre.setCurrentWidget(self.compare)
+        return self.compare.content
+
     def layout_state(self) -> QByteArray:
         """How a person has divided the tab, for `restore_layout`."""
         return self.split.saveState()
@@ -133,6 +154,9 @@ class ImageView(QWidget):
         self.tree.abandon()
         self.map.abandon()
         self.structure.abandon()
+        for page in (self.compare.made, self.chain.made):
+            if page is not None:
+                page.abandon()
         self.inspector.abandon()
         self.hex.abandon()
         self.session.abandon()
@@ -144,9 +168,26 @@ class ImageView(QWidget):
         self.centre.tabBar().setDrawBase(False)
         self.centre.addTab(self.map, self.tr("Map"))
         self.centre.addTab(self.structure, self.tr("Table"))
+        self.centre.addTab(self.compare, self.tr("Compare"))
+        self.centre.addTab(self.chain, self.tr("Backing chain"))
+        self._show_chain_tab()
+
+    def _make_compare(self, parent: QWidget) -> CompareView:
+        compare = CompareView(self.session, self._theme, self.session.permissions, parent)
+        compare.readout.connect(self.status_changed)
+        return compare
+
+    def _make_chain(self, parent: QWidget) -> ChainPanel:
+        chain = ChainPanel(self.session, self._theme, self.session.permissions, parent)
+        chain.open_requested.connect(self.open_requested)
+        return chain
 
     def _arrange_split(self) -> None:
-        parts = (self.tree, self.centre, self.inspector)
+        self.right.addWidget(self.map.side)
+        self.right.addWidget(self.inspector)
+        self.right.setStretchFactor(1, 1)
+        self.right.setSizes(list(_HEIGHTS))
+        parts = (self.tree, self.centre, self.right)
         for index, (widget, least) in enumerate(zip(parts, _LEAST, strict=True)):
             self.split.insertWidget(index, widget)
             widget.setMinimumSize(least, _LEAST_HEIGHT)
@@ -164,6 +205,7 @@ class ImageView(QWidget):
     def _connect(self) -> None:
         session = self.session
         self.tree.chosen.connect(self._structure_chosen)
+        self.centre.currentChanged.connect(self._centre_changed)
         self.structure.title_changed.connect(self._show_table_title)
         self.structure.status_changed.connect(self.status_changed)
         self.findings.status_changed.connect(self.status_changed)
@@ -187,12 +229,19 @@ class ImageView(QWidget):
         if session.state is SessionState.READY and session.inspected is not None:
             self._pages.setCurrentWidget(self._content)
             self._show_results()
+            self._show_chain_tab()
             self._show_refusals(session.inspected.report)
         elif session.error is not None:
             self._pages.setCurrentWidget(self._failed)
             self._show_error(session.error)
         else:
             self._pages.setCurrentWidget(self._loading)
+
+    def _show_chain_tab(self) -> None:
+        """Offer the chain where there is one."""
+        inspected = self.session.inspected
+        is_chained = inspected is not None and bool(inspected.references)
+        self.centre.setTabVisible(self.centre.indexOf(self.chain), is_chained)
 
     def _show_results(self) -> None:
         """Show what reading the mapping tables, or a check, adds to."""
@@ -242,8 +291,12 @@ class ImageView(QWidget):
 
     # ---------------------------------------------------------------- selection
 
-    def _structure_chosen(self) -> None:
-        self.centre.setCurrentWidget(self.structure)
+    def _structure_chosen(self, selection: Selection) -> None:
+        is_chain = selection.structure is StructureKey.BACKING_CHAIN
+        self.centre.setCurrentWidget(self.chain if is_chain else self.structure)
+
+    def _centre_changed(self) -> None:
+        self.map.side.setVisible(self.centre.currentWidget() is self.map)
 
     def _show_table_title(self, title: str) -> None:
         self.centre.setTabText(self.centre.indexOf(self.structure), title.replace("&", "&&"))
