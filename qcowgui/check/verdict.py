@@ -69,7 +69,8 @@ def _sentence(verdict: Verdict, counts: Mapping[Severity, int]) -> str:
             return "check incomplete: not everything could be looked at"
         case Verdict.LEAKS:
             wasted = format_count(counts[Severity.LEAK], "leak")
-            return f"metadata consistent but for {wasted}: wasted space, no data at risk"
+            # Not "no data at risk": they may be what a lost table named.
+            return f"metadata consistent but for {wasted}: counted as used, referred to by nothing"
         case Verdict.UNUSUAL:
             things = format_count(counts[Severity.SUSPICIOUS], "unusual thing")
             return f"metadata consistent, with {things}"

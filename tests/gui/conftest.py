@@ -10,11 +10,21 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from qcowgui.gui.garbage import GuiThreadCollector
 from qcowgui.gui.main_window import MainWindow
 from qcowgui.gui.settings import Settings
 from qcowgui.gui.theme import Theme
 from tests.support.base_images import pattern, rich
 from tests.support.builder import ImageBuilder
+
+
+@pytest.fixture(autouse=True)
+def collector(qapp: QApplication) -> Iterator[None]:  # noqa: ARG001  whose timer it needs
+    """Garbage is collected as in the application: a worker's thread must not delete widgets."""
+    made = GuiThreadCollector()
+    made.start()
+    yield
+    made.stop()
 
 
 @pytest.fixture

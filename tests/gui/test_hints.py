@@ -13,7 +13,6 @@ from shiboken6 import delete
 from qcowgui.check.hints import Hint
 from qcowgui.gui.background import BackgroundRunner
 from qcowgui.gui.formatters import Tone
-from qcowgui.gui.garbage import GuiThreadCollector
 from qcowgui.gui.hint_texts import HintAction, advice_text, hint_actions, hint_tone
 from qcowgui.gui.session import CheckState, Session
 from qcowgui.gui.theme import Theme
@@ -27,14 +26,11 @@ from tests.support.damage import set_feature_bit, set_l1_entry, set_l2_entry
 @pytest.fixture
 def runner(qtbot: QtBot) -> Iterator[BackgroundRunner]:
     """A runner that has nothing left to do at the end of the test."""
-    collector = GuiThreadCollector()
-    collector.start()  # as the application does: a worker's thread must not delete widgets
     made = BackgroundRunner(interval_ms=5)
     yield made
     made.cancel_all()
     qtbot.waitUntil(lambda: not made.active)
     delete(made)  # with its sessions
-    collector.stop()
 
 
 def image_without_a_table() -> BuiltImage:

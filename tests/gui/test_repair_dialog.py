@@ -18,7 +18,6 @@ from qcowgui.format.finding import Repair, Severity
 from qcowgui.gui.background import BackgroundRunner
 from qcowgui.gui.dialogs.repair import RepairDialog, RepairState
 from qcowgui.gui.dialogs.target_field import suggest_beside
-from qcowgui.gui.garbage import GuiThreadCollector
 from qcowgui.gui.repair_work import PlanWork, content_text
 from qcowgui.gui.session import Session
 from qcowgui.gui.theme import Theme
@@ -59,14 +58,11 @@ def broken_image() -> BuiltImage:
 @pytest.fixture
 def runner(qtbot: QtBot) -> Iterator[BackgroundRunner]:
     """A runner that has nothing left to do at the end of the test."""
-    collector = GuiThreadCollector()
-    collector.start()  # as the application does: a worker's thread must not delete widgets
     made = BackgroundRunner(interval_ms=5)
     yield made
     made.cancel_all()
     qtbot.waitUntil(lambda: not made.active)
     delete(made)  # with its sessions
-    collector.stop()
 
 
 @pytest.fixture

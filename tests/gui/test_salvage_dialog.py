@@ -16,7 +16,6 @@ from qcowgui.convert.job import Phase, Progress
 from qcowgui.engine.work import CancelToken, Executor
 from qcowgui.gui.background import BackgroundRunner
 from qcowgui.gui.dialogs.salvage import SalvageDialog, SalvageState
-from qcowgui.gui.garbage import GuiThreadCollector
 from qcowgui.gui.salvage_work import progress_text
 from qcowgui.gui.session import Session
 from qcowgui.gui.theme import Theme
@@ -34,14 +33,11 @@ DATA = pattern(600 * CLUSTER)
 @pytest.fixture
 def runner(qtbot: QtBot) -> Iterator[BackgroundRunner]:
     """A runner that has nothing left to do at the end of the test."""
-    collector = GuiThreadCollector()
-    collector.start()  # as the application does: a worker's thread must not delete widgets
     made = BackgroundRunner(interval_ms=5)
     yield made
     made.cancel_all()
     qtbot.waitUntil(lambda: not made.active)
     delete(made)  # with its sessions
-    collector.stop()
 
 
 def builder() -> ImageBuilder:

@@ -117,7 +117,7 @@ def test_the_badge_of_a_damaged_image_has_the_checks_numbers(
     assert np.count_nonzero(session.states == ClusterState.LEAKED) == 3
     health = health_of(session)
     assert health.text == "3 leaks"
-    assert "no data at risk" in health.detail
+    assert "referred to by nothing" in health.detail
     assert [finding.code for finding in session.findings].count("leak") == 3
 
 

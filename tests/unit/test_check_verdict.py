@@ -21,7 +21,7 @@ from qcowgui.format.finding import Severity
         (
             {Severity.LEAK: 1200, Severity.SUSPICIOUS: 1},
             Verdict.LEAKS,
-            "metadata consistent but for 1,200 leaks: wasted space, no data at risk",
+            "metadata consistent but for 1,200 leaks: counted as used, referred to by nothing",
         ),
         (
             {Severity.CORRUPTION: 2, Severity.LEAK: 9},

@@ -136,7 +136,7 @@ def test_leaks_alone(tmp_path: Path, capsys: Capture) -> None:
     path = leaking(3).write_to(tmp_path / "leaks of mine.qcow2")
     lines = lines_of(capsys, path, status=ExitCode.LEAKS)
     assert lines[0] == (
-        f"{path}: metadata consistent but for 3 leaks: wasted space, no data at risk"
+        f"{path}: metadata consistent but for 3 leaks: counted as used, referred to by nothing"
     )
     assert "  leaked     3 clusters inside the file (192 KiB)" in lines
     # A name with spaces can be copied as it is.
