@@ -242,6 +242,7 @@ class _Check:
             executor,
             self._token,
             self._collector,
+            snapshots=None if self._ownership is None else self._ownership.snapshots,
             counter=counter,
             tick=tick,
         )

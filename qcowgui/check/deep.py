@@ -18,6 +18,7 @@ from qcowgui.check.entry_facts import EntryPlace
 from qcowgui.check.payload_batches import PayloadBatch, PayloadBatches
 from qcowgui.check.payload_wording import PayloadWording
 from qcowgui.check.payloads import PayloadJudge, PayloadKind
+from qcowgui.check.snapshot_list import SnapshotList
 from qcowgui.codec.registry import CompressionType
 from qcowgui.engine.work import (
     CancelToken,
@@ -73,6 +74,7 @@ def deep_check(
     token: CancelToken,
     collector: FindingCollector,
     *,
+    snapshots: SnapshotList | None = None,
     counter: Counter | None = None,
     tick: Callable[[], None] | None = None,
 ) -> DeepSummary:
@@ -88,6 +90,7 @@ def deep_check(
         executor: Where the payloads are decoded.
         token: Stops the work within some hundredths of a second.
         collector: Takes the findings.
+        snapshots: The snapshot table, when that is loaded already.
         counter: Counts the payload bytes that were judged.
         tick: Called in the calling thread now and then; see `engine.work.run`.
 
@@ -106,7 +109,7 @@ def deep_check(
             refusal=f"Compression type {header.compression_type} is not known, so no payload can "
             "be decoded."
         )
-    batches = PayloadBatches(source, report, geometry)
+    batches = PayloadBatches(source, report, geometry, snapshots)
     results = _Results(collector)
     shared = SharedIterator(batches)
 

@@ -20,6 +20,7 @@ from qcowgui.check.l1_tables import L1Table
 from qcowgui.check.refcount_rules import RefcountSummary
 from qcowgui.check.reference_counts import Clusters
 from qcowgui.check.roles import METADATA_BITS, PAYLOAD_BITS, Role, bits_of, use_bit
+from qcowgui.check.snapshot_list import SnapshotList
 from qcowgui.check.stored import StoredRefcounts
 from qcowgui.check.totals import QemuTotals
 from qcowgui.check.walk import iter_l1_tables, iter_l2_tables
@@ -96,7 +97,7 @@ def gather_facts(
     is_cut = any(findings[code] for code in BEYOND_CODES)
     tables = _Tables()
     if census.leaked_clusters:
-        tables = _look_for_tables(source, report, geometry, census, token)
+        tables = _look_for_tables(source, report, geometry, census, ownership.snapshots, token)
     return IncidentFacts(
         file_bytes=source.size_bytes,
         cluster_bytes=geometry.cluster_bytes,
@@ -181,10 +182,11 @@ def _look_for_tables(
     report: ImageReport,
     geometry: Geometry,
     census: _Census,
+    snapshots: SnapshotList,
     token: CancelToken,
 ) -> _Tables:
     tables = _Tables()
-    active = next(iter_l1_tables(source, report), None)
+    active = next(iter_l1_tables(source, report, snapshots), None)
     if active is not None and active.owner.snapshot is None:
         tables.l1_used = int(np.count_nonzero(active.words))
         tables.empty = _empty_tables(source, report, geometry, active, token)
@@ -202,10 +204,10 @@ def _empty_tables(
     source: ByteSource, report: ImageReport, geometry: Geometry, l1: L1Table, token: CancelToken
 ) -> int:
     """How many L2 tables inside the file, named by `l1`, have no entry at all."""
-    offsets = np.unique(l1.words & np.uint64(geo.OFFSET_MASK))
+    offsets = l1.words & np.uint64(geo.OFFSET_MASK)
     inside = (offsets != 0) & (offsets < np.uint64(source.size_bytes))
     inside &= offsets & np.uint64(geometry.cluster_bytes - 1) == 0
-    empty = int(np.count_nonzero(inside))
+    empty = len(np.unique(offsets[inside]))
     for table in iter_l2_tables(source, report, l1):
         token.raise_if_cancelled()
         starts = np.arange(0, len(table.words), geometry.l2_entries)

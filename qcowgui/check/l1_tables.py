@@ -15,9 +15,12 @@ from qcowgui.units import MIB, align_up
 
 MAX_L1_ENTRIES: Final = limits.MAX_L1_BYTES // ENTRY_BYTES
 
-_EXTRA_L1_BYTES: Final = 64 * MIB
+_EXTRA_L1_BYTES: Final = 16 * MIB
 """L1 tables of a sound image don't overlap: together they are no longer than the file. What a
 crafted snapshot table names beyond that and this allowance is not walked."""
+_EXTRA_L1_TABLES: Final = 256
+"""Nor do they share clusters, so that there are no more of them than clusters. Each costs about
+a millisecond, however short it is (2026-11-30)."""
 
 
 class MappingOwner(NamedTuple):
@@ -109,12 +112,13 @@ def l1_places(report: ImageReport, snapshots: SnapshotList) -> L1Places:
         else:
             wanted.setdefault((offset, entries), []).append(MappingOwner(snapshot.index))
     budget_bytes = report.file_bytes + _EXTRA_L1_BYTES
+    budget_tables = geometry.clusters(report.file_bytes) + _EXTRA_L1_TABLES
     places: list[L1Place] = []
     for (offset, entries), owners in wanted.items():
         if not entries:
             continue
         budget_bytes -= max(0, min(entries * ENTRY_BYTES, report.file_bytes - offset))
-        if budget_bytes < 0:
+        if budget_bytes < 0 or len(places) == budget_tables:
             return L1Places(tuple(places), unusable, complete=False)
         places.append(L1Place(owners[0], offset, entries, len(owners)))
     return L1Places(tuple(places), unusable, complete=True)

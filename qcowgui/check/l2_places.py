@@ -80,19 +80,33 @@ class L2Places:
 
 @dataclass
 class PlaceCollector:
-    """Gathers the tables that one L1 table after another names."""
+    """Gathers the tables that one L1 table after another names.
+
+    Attributes:
+        geometry: The image's.
+        end_offset: Tables from this host offset on are left out: nothing can be read of them. An
+            overwritten L1 table names millions of such.
+        sound_only: Whether those are left out, too, that are no clusters, or the header's.
+    """
 
     geometry: Geometry
+    end_offset: int = np.iinfo(np.int64).max
+    sound_only: bool = False
     _known: L2Places | None = None
     _batch: list[L2Places] = field(default_factory=list)
     _batch_rows: int = 0
 
     def add(self, l1: L1Table) -> None:
         """Note the tables that `l1` names; the active L1 comes before those of snapshots."""
-        indices = np.flatnonzero(l1.words).astype(np.int64)
+        indices = np.flatnonzero(l1.words)
+        offsets = (l1.words[indices] & np.uint64(geo.OFFSET_MASK)).view(np.int64)
+        kept = offsets < self.end_offset
+        if self.sound_only:
+            kept &= (offsets & (self.geometry.cluster_bytes - 1) == 0) & (offsets != 0)
+        if not kept.all():
+            indices, offsets = indices[kept], offsets[kept]
         if not len(indices):
             return
-        offsets = (l1.words[indices] & np.uint64(geo.OFFSET_MASK)).astype(np.int64)
         snapshot = l1.owner.snapshot
         shape = len(indices)
         self._batch.append(

@@ -204,7 +204,10 @@ class _Search:
         self, clusters: npt.NDArray[np.int64], named: npt.NDArray[np.bool_]
     ) -> list[int]:
         """Positions of the named clusters that are wanted: of each at most `MAX_OWNERS`."""
-        positions = np.flatnonzero(named & np.isin(clusters, self.wanted))
+        nearest = np.minimum(np.searchsorted(self.wanted, clusters), len(self.wanted) - 1)
+        positions = np.flatnonzero(named & (self.wanted[nearest] == clusters))
+        if not len(positions):
+            return []
         order = np.argsort(clusters[positions], kind="stable")
         ordered = clusters[positions[order]]
         rank = np.arange(len(ordered)) - np.searchsorted(ordered, ordered)

@@ -132,7 +132,7 @@ class _Sweep:
         return ownership
 
     def _walk_l1_tables(self, snapshots: SnapshotList, on_l1: L1Callback | None) -> L2Places:
-        collector = PlaceCollector(self._geometry)
+        collector = PlaceCollector(self._geometry, self._file_end)
         found = l1_places(self._report, snapshots)
         self._ownership.complete &= found.complete
         self._ownership.unusable_snapshots = found.unusable_snapshots
@@ -148,24 +148,23 @@ class _Sweep:
 
     def _add_tables(self, places: L2Places) -> Clusters:
         """Count the references to L2 tables; returns the clusters of displaced ones."""
-        inside = places.select(places.host_offsets < self._file_end)
-        clusters = inside.host_offsets >> self._geometry.cluster_bits
-        sound = (inside.host_offsets & (self._geometry.cluster_bytes - 1) == 0) & (clusters != 0)
+        clusters = places.host_offsets >> self._geometry.cluster_bits
+        sound = (places.host_offsets & (self._geometry.cluster_bytes - 1) == 0) & (clusters != 0)
         for bits, chosen in (
-            (use_bit(Role.ACTIVE_L2), sound & (inside.active_references > 0)),
+            (use_bit(Role.ACTIVE_L2), sound & (places.active_references > 0)),
             (
                 use_bit(Role.SNAPSHOT_L2),
-                sound & (inside.references > inside.active_references),
+                sound & (places.references > places.active_references),
             ),
         ):
             self._counts.uses[clusters[chosen]] |= np.uint16(bits)
-        for weight in np.unique(inside.references).tolist():
-            chosen = inside.references == weight
+        for weight in np.unique(places.references).tolist():
+            chosen = places.references == weight
             self._counts.add_each(clusters[chosen], 0, weight)
             # An unaligned table touches the next cluster, too.
-            unaligned = chosen & (inside.host_offsets & (self._geometry.cluster_bytes - 1) != 0)
+            unaligned = chosen & (places.host_offsets & (self._geometry.cluster_bytes - 1) != 0)
             self._counts.add_each(clusters[unaligned] + 1, 0, weight)
-        displaced: Clusters = clusters[sound & inside.displaced]
+        displaced: Clusters = clusters[sound & places.displaced]
         return displaced
 
     def _walk_l2_tables(

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from qcowgui.check.l1_tables import ACTIVE, L1Place, MappingOwner, l1_places, load_l1_table
 from qcowgui.check.l2_tables import L2Table
-from qcowgui.check.snapshot_list import load_snapshot_list
+from qcowgui.check.snapshot_list import SnapshotList, load_snapshot_list
 from qcowgui.check.walk import iter_distinct_l2_tables
 from qcowgui.format.geometry import COMPRESSED, COPIED, ENTRY_BYTES, OFFSET_MASK, Geometry
 from qcowgui.format.tables import Words, parse_words
@@ -66,13 +66,30 @@ class PayloadBatches:
         beyond_file: Payloads met so far that begin behind the end of the file.
     """
 
-    def __init__(self, source: ByteSource, report: ImageReport, geometry: Geometry) -> None:
-        """The payloads of `source`, of which `report` is the report."""
+    def __init__(
+        self,
+        source: ByteSource,
+        report: ImageReport,
+        geometry: Geometry,
+        snapshots: SnapshotList | None = None,
+    ) -> None:
+        """The payloads of an image.
+
+        Args:
+            source: The image.
+            report: What `inspect_source` says of it.
+            geometry: Its geometry.
+            snapshots: Its snapshot table, when that is loaded already.
+
+        Raises:
+            SourceError: When the operating system refuses a read.
+        """
         self.beyond_file = 0
         self._source = source
         self._report = report
         self._geometry = geometry
-        self._earlier = _EarlierTables(source, report, geometry)
+        self._snapshots = snapshots or load_snapshot_list(source, report)
+        self._earlier = _EarlierTables(source, report, geometry, self._snapshots)
         self._number = 0
 
     def __iter__(self) -> Iterator[PayloadBatch]:
@@ -83,7 +100,7 @@ class PayloadBatches:
         """
         if self._report.header.has_data_file:  # nothing can be compressed there
             return
-        for table in iter_distinct_l2_tables(self._source, self._report):
+        for table in iter_distinct_l2_tables(self._source, self._report, self._snapshots):
             entries = np.flatnonzero(table.words & np.uint64(COMPRESSED))
             if table.entries_missing.any():
                 entries = entries[_are_whole(table, entries)]
@@ -149,10 +166,17 @@ class _EarlierTables:
     share that are no neighbours, and the active disk has not, is decoded twice.
     """
 
-    def __init__(self, source: ByteSource, report: ImageReport, geometry: Geometry) -> None:
+    def __init__(
+        self,
+        source: ByteSource,
+        report: ImageReport,
+        geometry: Geometry,
+        snapshots: SnapshotList,
+    ) -> None:
         self._source = source
         self._report = report
         self._geometry = geometry
+        self._snapshots = snapshots
         self._owner: MappingOwner = ACTIVE
         self._places: dict[MappingOwner, L1Place] = {}
         self._l1_words: dict[MappingOwner, Words] = {}
@@ -177,10 +201,8 @@ class _EarlierTables:
     def _turn_to(self, owner: MappingOwner) -> None:
         """Keep the L1 tables of the active disk, of the snapshot before and of `owner`."""
         if not self._places:
-            snapshots = load_snapshot_list(self._source, self._report)
-            self._places = {
-                place.owner: place for place in l1_places(self._report, snapshots).places
-            }
+            found = l1_places(self._report, self._snapshots)
+            self._places = {place.owner: place for place in found.places}
         kept = self._l1_words
         self._l1_words = {
             wanted: kept[wanted]

@@ -94,7 +94,7 @@ class QemuTotals:
         if header.version >= 3:
             self.corruptions += snapshots.incomplete_entries
         self.corruptions += ownership.unusable_snapshots
-        self.corruptions += bool(header.has_data_file and snapshots.snapshots)
+        self.corruptions += bool(header.has_data_file and snapshots.entries)
         self.corruptions += sum(region.references for region in ownership.regions_beyond)
         self.corruptions += ownership.bitmap_clusters_beyond
         self.corruptions += ownership.excess_references(geometry.refcount_max)

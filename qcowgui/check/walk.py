@@ -88,7 +88,7 @@ def _iter_tables(
     geometry = report.header.geometry
     if geometry is None:
         return
-    collector = PlaceCollector(geometry)
+    collector = PlaceCollector(geometry, source.size_bytes, sound_only=True)
     for l1 in l1_tables:
         collector.add(l1)
-    yield from L2TableReader(source, report).iter_tables(collector.places().sound)
+    yield from L2TableReader(source, report).iter_tables(collector.places())

@@ -89,7 +89,11 @@ class GuestMapping:
         self._l1_table_offset = l1_table_offset
         self.l1_entries_needed = geometry.l1_entries_needed(virtual_bytes)
         loaded = min(l1_size, self.l1_entries_needed, limits.MAX_L1_BYTES // ENTRY_BYTES)
-        self.l1_words = parse_words(source.read_at(l1_table_offset, loaded * ENTRY_BYTES))
+        # Read in place: 4 million entries, copied on the way, are more memory than all the rest.
+        stored_bytes = max(0, source.size_bytes - l1_table_offset)
+        buffer = bytearray(min(loaded * ENTRY_BYTES, stored_bytes))
+        found = source.read_into(l1_table_offset, memoryview(buffer))
+        self.l1_words = parse_words(memoryview(buffer)[:found])
         self._tables_per_window = max(1, _WINDOW_ENTRIES // geometry.l2_entries)
         self.window_clusters = self._tables_per_window * geometry.l2_entries
         self.window_bytes = self.window_clusters * geometry.cluster_bytes
@@ -128,7 +132,7 @@ class GuestMapping:
         mapped_end = min(end, self._mapped_bytes)
         while start < mapped_end:
             window = start // self.window_bytes
-            next_used = self._next_used_window(window)
+            next_used = self._next_used_window(window, mapped_end)
             if next_used != window:
                 stop = min(mapped_end, next_used * self.window_bytes)
                 yield Span(start, stop, None, start // self.geometry.cluster_bytes)
@@ -141,10 +145,15 @@ class GuestMapping:
             first_cluster = start // self.geometry.cluster_bytes
             yield Span(start, end, None, first_cluster, missing=True)
 
-    def _next_used_window(self, window: int) -> int:
-        """The first window from `window` on with an L2 table, or the one behind the last."""
-        found = self._used_windows.find(1, window)
-        return found if found >= 0 else ceil_div(self._mapped_bytes, self.window_bytes)
+    def _next_used_window(self, window: int, end: int) -> int:
+        """The first window from `window` on with an L2 table, or the one behind guest byte `end`.
+
+        It looks no further: who asks for one piece of a huge empty disk after the other would
+        search all that is behind it each time.
+        """
+        last = ceil_div(end, self.window_bytes)
+        found = self._used_windows.find(1, window, last)
+        return found if found >= 0 else last
 
     def _span(self, window: int, start: int, end: int) -> Span:
         cluster_bytes = self.geometry.cluster_bytes

@@ -92,7 +92,7 @@ class CandidateBuilder:
 
     def from_l1(self, table: FoundL1, origin: Origin, title: str) -> Candidate:
         """The candidate that an L1 table makes as it stands."""
-        draft = _Draft(origin, title, table.offsets[:_MAX_L1_ENTRIES])
+        draft = _Draft(origin, title, _trimmed(table.offsets, _MAX_L1_ENTRIES))
         draft.unused = len(self._pool.unused_by(draft.l1))
         draft.reasons.append(
             f"{format_count(table.found, 'entry', 'entries')} of {table.named:,} that name a table "
@@ -123,7 +123,8 @@ class CandidateBuilder:
     def from_snapshot(self, table: FoundL1, snapshot: Snapshot) -> Candidate:
         """The candidate that a snapshot's L1 table makes."""
         title = f"snapshot {snapshot.id} ({snapshot.name})"
-        draft = _Draft(Origin.SNAPSHOT, title, table.offsets[:_MAX_L1_ENTRIES], snapshot.disk_bytes)
+        l1 = _trimmed(table.offsets, _MAX_L1_ENTRIES)
+        draft = _Draft(Origin.SNAPSHOT, title, l1, snapshot.disk_bytes)
         draft.reasons.append(
             f"The snapshot table names it; {table.found:,} of {table.named:,} entries that name a "
             "table lead to one."

@@ -103,7 +103,10 @@ class TablePlacer:
 
 
 def l1_of(placement: Placement, offsets: Indices) -> Indices:
-    """The L1 table that a placement of the tables at `offsets` makes."""
-    if not len(offsets):
+    """The L1 table that a placement of the tables at `offsets` makes, up to the last of them."""
+    used = np.flatnonzero(placement.l1 >= 0)
+    if not len(used):
         return np.zeros(0, dtype=np.int64)
-    return np.where(placement.l1 >= 0, offsets[np.maximum(placement.l1, 0)], 0)
+    # A size that was overwritten may ask for 4 million entries, of which ten name a table.
+    places = placement.l1[: int(used[-1]) + 1]
+    return np.where(places >= 0, offsets[np.maximum(places, 0)], 0)
