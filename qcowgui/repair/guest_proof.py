@@ -37,20 +37,25 @@ GUEST_BITS: Final = WHOLE_CLUSTER_BITS | PAYLOAD_BITS
 Range = tuple[int, int]
 
 
-def require_metadata_only(edits: Iterable[Edit], ownership: Ownership) -> None:
-    """Return when no edit touches a cluster with guest data.
+def first_contested(edits: Iterable[Edit], ownership: Ownership) -> Edit | None:
+    """The first edit in a cluster that an L2 entry claims for guest data as well, or None.
 
     Raises:
-        ProofError: When one does.
+        ProofError: When an edit touches a cluster that holds nothing but guest data.
     """
     uses = ownership.uses
     for edit in edits:
         first = edit.offset // ownership.cluster_bytes
         last = (edit.end_offset - 1) // ownership.cluster_bytes + 1
-        if (uses[first:last] & GUEST_BITS).any():
+        touched = uses[first:last]
+        of_guest = (touched & GUEST_BITS) != 0
+        if (of_guest & ((touched & GUEST_BITS) == touched)).any():
             raise ProofError(
                 f"the edit at {format_offset(edit.offset)} would write into guest data"
             )
+        if of_guest.any():
+            return edit
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,13 +19,19 @@ from qcowgui.repair.draft import Draft, Drafting, header_is_editable
 from qcowgui.repair.edits import RepairPlan, take_fingerprint
 from qcowgui.repair.entry_pass import View
 from qcowgui.repair.feature_fixes import clear_state_bits
-from qcowgui.repair.guest_proof import GuestProof, require_metadata_only
+from qcowgui.repair.guest_proof import GuestProof, first_contested
 from qcowgui.repair.remains import HANDS_OFF, MAPPING_LOST, TABLES_LOST_HINTS, iter_remaining
 from qcowgui.repair.sector_fixes import SECTOR_CODES
+from qcowgui.units import format_offset
 
 _NO_GAIN = (
     "Nothing is repaired: the tables lie upon each other in such a way that what puts one right "
     "makes another wrong. `qcowgui salvage` writes a new image from what can be read."
+)
+_CONTESTED = (
+    "Nothing is repaired: the cluster at {offset}, where an edit is needed ({why}), is claimed by "
+    "guest data too, and who owns it can't be told. `qcowgui salvage` writes a new image from what "
+    "can be read."
 )
 
 
@@ -188,7 +194,12 @@ class _Planning:
 
     def _prove(self, before: CheckReport, draft: Draft) -> tuple[Draft, CheckReport]:
         """The draft, without clearing the state bits if something is left, and its check."""
-        require_metadata_only(draft.edits, before.ownership)
+        contested = first_contested(draft.edits, before.ownership)
+        if contested is not None:
+            refused = _CONTESTED.format(
+                offset=format_offset(contested.offset), why=contested.why.rstrip(".")
+            )
+            return Draft((), self._source.size_bytes, {}, refused=(refused,)), before
         view = self._applied(draft)
         after = self._check(view.source, view.report)
         if draft.changes.keys() & {"dirty", "corrupt"} and not _is_clean(after):

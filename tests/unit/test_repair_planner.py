@@ -293,3 +293,20 @@ def test_a_file_that_changes_while_it_is_planned_is_an_error(
     monkeypatch.setattr(Drafting, "draft_all", draft)
     with FileSource(path) as source, pytest.raises(SourceError):
         plan_repair(source, RepairRequest(), token=CancelToken())
+
+
+def test_an_edit_where_guest_data_may_lie_too_is_refused_in_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An L2 entry claims the refcount table's cluster, where an edit would be needed."""
+    image = s0_builder().build()
+    table_offset = image.layout.refcount_table.offset
+    image = set_l2_entry(image, 60, COPIED | table_offset)
+    edit = Edit(table_offset, image.read(table_offset, 1), b"\xff", "It is needed.", "leak")
+    draft = Draft((edit,), len(image.file), {"leak": 1})
+    monkeypatch.setattr(Drafting, "draft_all", lambda *_: draft)
+    proven = planned(image)
+    assert proven.plan.is_empty
+    (sentence,) = [text for text in proven.plan.refused if "guest data too" in text]
+    assert "(It is needed)" in sentence
+    assert "salvage" in sentence
