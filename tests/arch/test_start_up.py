@@ -43,9 +43,13 @@ def among(names: set[str], packages: tuple[str, ...]) -> list[str]:
     return sorted(n for n in names if any(n == p or n.startswith(f"{p}.") for p in packages))
 
 
-@pytest.mark.parametrize("command", ["info", "map"])
+@pytest.mark.parametrize("command", ["info", "map", "check"])
 def test_looking_at_an_image_imports_no_qt(command: str, image: str) -> None:
     assert among(imported_by(command, image), QT) == []
+
+
+def test_planning_a_repair_imports_no_qt(image: str) -> None:
+    assert among(imported_by("repair", "--plan", image), QT) == []
 
 
 def test_comparing_imports_no_qt(image: str) -> None:

@@ -177,7 +177,7 @@ def _options(case: Case) -> ConvertOptions:
     )
 
 
-def _write(job: ConvertJob, size_bytes: int) -> None:
+def _write(job: ConvertJob | SalvageJob, size_bytes: int) -> None:
     """Run a job; only what it is asked to write may be left when it fails."""
     try:
         result = job.run(SerialExecutor())
