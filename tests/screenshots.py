@@ -30,11 +30,13 @@ from qcowgui.convert.options import ConvertOptions
 from qcowgui.gui.app import Application, describe_application
 from qcowgui.gui.dialogs.about import AboutDialog, KeyboardDialog
 from qcowgui.gui.dialogs.allow import AllowBox
+from qcowgui.gui.heatmap.layers import Order
 from qcowgui.gui.main_window import MainWindow
 from qcowgui.gui.selection import Selection
 from qcowgui.gui.settings import ColourScheme, Settings
 from qcowgui.gui.structures import StructureKey
 from qcowgui.gui.theme import Theme
+from qcowgui.gui.views.image_view import ImageView
 from tests.support.base_images import pattern, rich
 from tests.support.builder import ImageBuilder
 from tests.support.damages import DAMAGES
@@ -92,8 +94,43 @@ class Studio:
             view = window.current_view()
             assert view is not None
             view.session.select(Selection(key, 0))
+            view.show_table()
             self.app.processEvents()
             yield key.value, window
+        yield from self._places()
+
+    def _places(self) -> Iterator[tuple[str, QWidget]]:
+        """The other pages of a tab, and the bytes."""
+        window, view = self._opened("windows-server.qcow2")
+        view.session.select(Selection(StructureKey.L2, 3, part=0))
+        view.show_table()
+        window.docks.raise_dock(window.docks.hex)
+        self.settle(window)
+        yield "l2-and-bytes", window
+        window, view = self._opened("web-server.qcow2")
+        view.map.show_orders(Order.HOST, Order.GUEST)
+        view.session.select(Selection(StructureKey.GUEST, 3))
+        self.settle(window)
+        yield "both-orders", window
+        window, view = self._opened("web-server.qcow2")
+        view.show_compare().show_snapshot(0)
+        self.settle(window)
+        yield "compare", window
+        window, view = self._opened("windows-server.qcow2")
+        view.centre.setCurrentWidget(view.chain)
+        self.settle(window)
+        yield "chain", window
+
+    def _opened(self, name: str) -> tuple[MainWindow, ImageView]:
+        window = self.window(name)
+        view = window.current_view()
+        assert view is not None
+        return window, view
+
+    def settle(self, window: MainWindow) -> None:
+        """Let what was asked for come."""
+        self.app.processEvents()
+        self.wait_while(lambda: window.loader.active)
 
     def _dialogs(self) -> Iterator[tuple[str, QWidget]]:
         yield "convert", self._convert()

@@ -6,6 +6,7 @@ garbage collector may run in its thread.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeVar
@@ -22,6 +23,10 @@ Finished = Callable[[Outcome, "T | None"], None]
 """Called once in the GUI's thread with the outcome and, when it is Done, what the work returned."""
 
 PULL_INTERVAL_MS: Final = 100
+
+_TURN_SECONDS: Final = 0.01
+"""After so long, what else has finished is taken in the next turn: many views may draw much from
+each result, and the window answers in between."""
 
 
 @dataclass(slots=True)
@@ -99,6 +104,7 @@ class BackgroundRunner(QObject):
 
     def _pull(self) -> None:
         self.pulled.emit()
+        turn_ends = time.monotonic() + _TURN_SECONDS
         for run in list(self._runs):
             outcome = run.running.wait(0)
             if outcome is None:
@@ -107,6 +113,8 @@ class BackgroundRunner(QObject):
             # The worker has returned: this waits only for its thread to leave Qt's code.
             run.executor.close()
             run.finished(outcome, run.result.value if isinstance(outcome, Done) else None)
+            if time.monotonic() > turn_ends:
+                break
         if not self._runs:
             self._timer.stop()
             self.idle.emit()

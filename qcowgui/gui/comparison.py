@@ -10,7 +10,6 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from qcowgui.convert.differences import find_differences, unit_for
-from qcowgui.engine.qpool import QPoolExecutor
 from qcowgui.engine.work import (
     CancelledOutcome,
     CancelToken,
@@ -23,6 +22,7 @@ from qcowgui.errors import QcowError, ReferencedFileError
 from qcowgui.gui.background import Work
 from qcowgui.gui.overlays import BitmapWork, Overlay, SnapshotWork, difference_overlay
 from qcowgui.gui.permissions import Permissions
+from qcowgui.gui.polite import PoliteExecutor
 from qcowgui.gui.session import Session
 from qcowgui.image.chain import open_image
 from qcowgui.image.references import Gate, Reference
@@ -143,7 +143,7 @@ class OverlayLoader(QObject):
         geometry = inspected.report.header.geometry if inspected else None
         if geometry is None:
             return
-        executor = QPoolExecutor()
+        executor = PoliteExecutor()
         gate = self._permissions.gate()
         work = CompareWork(
             self._session.path, path.absolute(), gate, executor, geometry.cluster_bytes

@@ -13,11 +13,11 @@ from PySide6.QtCore import QObject, Signal
 from qcowgui.check.cells import Cells
 from qcowgui.check.checker import CheckReport
 from qcowgui.check.roles import Role
-from qcowgui.engine.qpool import QPoolExecutor
 from qcowgui.engine.work import CancelledOutcome, CancelToken, Counter, Failed, Outcome
 from qcowgui.errors import QcowError
 from qcowgui.gui.background import BackgroundRunner
 from qcowgui.gui.opening import Checked, CheckWork
+from qcowgui.gui.polite import PoliteExecutor
 from qcowgui.image.inspect import ImageReport
 from qcowgui.image.source import ByteSource
 from qcowgui.units import ceil_div
@@ -125,7 +125,7 @@ class ImageCheck(QObject):
             QcowError: When the system lets this process start no thread.
         """
         self._drop()
-        executor = QPoolExecutor() if deep else None
+        executor = PoliteExecutor() if deep else None
         work = CheckWork(source, image, deep, executor, Counter(), Counter())
         run = _Run(work, CancelToken(), _expected_steps(image), self._payload_bytes())
 

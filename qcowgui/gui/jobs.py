@@ -22,6 +22,7 @@ from qcowgui.engine.work import CancelledOutcome, CancelToken, Done, Executor, F
 from qcowgui.errors import QcowError, ReferencedFileError
 from qcowgui.gui.background import PULL_INTERVAL_MS, BackgroundRunner
 from qcowgui.gui.meter import ProgressMeter
+from qcowgui.gui.polite import PoliteExecutor
 from qcowgui.image.references import AllowGate, Reference
 
 
@@ -219,7 +220,7 @@ class JobController(QObject):
             return
         gate = AllowNamedGate(job.allowed)
         convert_job = ConvertJob(job.options, gate)
-        executor = QPoolExecutor(job.options.threads)
+        executor = PoliteExecutor(job.options.threads)
         self._running = _Running(job, convert_job, gate, executor)
         job.begin()
         self._runner.submit(

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from qcowgui.check.cells import Cells
 from qcowgui.check.checker import CheckReport
@@ -114,6 +114,9 @@ class Session(QObject):
         self._load = 0
         self._tables_due = False
         self._token = CancelToken()
+        self._bytes_timer = QTimer(self)
+        self._bytes_timer.setSingleShot(True)
+        self._bytes_timer.timeout.connect(self._pages_came)
         self._check = ImageCheck(runner, self)
         self._check.changed.connect(self._check_changed)
         self._check.progressed.connect(self.check_progressed)
@@ -167,6 +170,9 @@ class Session(QObject):
         self._show(self._selection)
 
     def _page_loaded(self) -> None:
+        self._bytes_timer.start()  # several come at once: everybody looks once at all of them
+
+    def _pages_came(self) -> None:
         self._resolve_again()
         self.bytes_loaded.emit()
 
@@ -195,6 +201,7 @@ class Session(QObject):
     def abandon(self) -> None:
         """Read no further and take no more results: the tab was closed."""
         self._forget_runs()
+        self._bytes_timer.stop()
         if self.pages is not None:
             self.pages.close()
 

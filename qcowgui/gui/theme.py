@@ -279,6 +279,8 @@ QToolBar {{ background: {c.window}; border: 0; padding: 2px 8px 6px 8px; spacing
 QToolBar QToolButton, QPushButton {{ background: {c.raised}; border: 1px solid {c.line};
     border-radius: 6px; padding: 5px 12px; }}
 QToolBar QToolButton {{ padding: 4px 10px; }}
+#mapTools {{ padding: 0; spacing: 4px; }}
+#mapTools QToolButton {{ padding: 2px 6px; }}
 QToolBar QToolButton:hover, QPushButton:hover {{ background: {c.hover}; }}
 QToolBar QToolButton:checked {{ background: {c.selected}; color: {c.on_selected};
     border-color: {c.selected}; }}
@@ -308,6 +310,7 @@ QTableView {{ gridline-color: transparent; selection-background-color: {c.select
     selection-color: {c.on_selected}; }}
 QTableView::item {{ padding: 2px 8px; border: 0; }}
 QTreeView::item, QListView::item {{ padding: 5px 6px; border: 0; }}
+#legend::item {{ padding: 2px 6px; }}
 QTreeView::item:selected, QListView::item:selected {{ background: {c.selected};
     color: {c.on_selected}; }}
 QTreeView::item:hover:!selected, QListView::item:hover:!selected {{ background: {c.hover}; }}

@@ -1,4 +1,7 @@
-"""`python -m tests.bench`: measure qcowgui against qemu-img, from the project's root."""
+"""`python -m tests.bench`: measure qcowgui against qemu-img, from the project's root.
+
+`python -m tests.bench gui` measures the window instead.
+"""
 
 from __future__ import annotations
 
@@ -143,8 +146,13 @@ def _exit_on_signal(signal_number: int, _frame: object) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark and return its exit status."""
-    options = _parse_arguments(arguments)
     signal.signal(signal.SIGTERM, _exit_on_signal)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["gui"]:
+        from tests.bench import gui  # the other benchmark needs no Qt
+
+        return gui.main(given[1:])
+    options = _parse_arguments(given)
     try:
         return _bench(options)
     except BenchError as error:

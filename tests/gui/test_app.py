@@ -115,7 +115,7 @@ def test_closing_while_converting_ends_the_program(tmp_path: Path) -> None:
         " compression='zlib', level=6), []);"
         " window.close();"
         " buttons = QApplication.activeModalWidget().buttons();"
-        " [b.click() for b in buttons if b.text() == 'Cancel them and close'];"
+        " [b.click() for b in buttons if b.text() == 'Cancel and close'];"
         " print(window.isVisible()); return"
     )
     run = run_program(program(extra=extra))

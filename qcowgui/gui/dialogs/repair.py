@@ -23,7 +23,6 @@ from PySide6.QtWidgets import (
 
 from qcowgui.check.checker import CheckReport
 from qcowgui.check.verdict import Verdict, verdict_of, verdict_text
-from qcowgui.engine.qpool import QPoolExecutor
 from qcowgui.engine.work import CancelledOutcome, Failed, Outcome
 from qcowgui.errors import QcowError
 from qcowgui.format.finding import Repair
@@ -31,6 +30,7 @@ from qcowgui.gui.dialogs.one_run import OneRun
 from qcowgui.gui.dialogs.target_field import TargetField, suggest_beside
 from qcowgui.gui.formatters import Tone
 from qcowgui.gui.hint_texts import advice_text, hint_tone
+from qcowgui.gui.polite import PoliteExecutor
 from qcowgui.gui.repair_tables import rows_table, summary_table
 from qcowgui.gui.repair_work import CopyWork, Planned, PlanWork, Repaired
 from qcowgui.gui.session import Session
@@ -125,7 +125,7 @@ class RepairDialog(QDialog):
             self._run.drop()
             self._show_failure(self.tr("The image is not there."), "")
             return
-        executor = QPoolExecutor() if self.request.deep else None
+        executor = PoliteExecutor() if self.request.deep else None
         work = PlanWork(session.source, session.inspected.report, self.request, executor)
         self._run.start(work, self._take_plan, executor=executor)
         self._enter(RepairState.PLANNING)

@@ -28,12 +28,12 @@ from PySide6.QtWidgets import (
 from qcowgui.codec.registry import CompressionType
 from qcowgui.convert.job import ConvertResult
 from qcowgui.convert.options import CLUSTER_SIZES, Compression, ConvertOptions, TargetFormat
-from qcowgui.engine.qpool import QPoolExecutor
 from qcowgui.engine.work import Failed, Outcome
 from qcowgui.errors import OptionsError, QcowError
 from qcowgui.gui.dialogs.one_run import OneRun
 from qcowgui.gui.dialogs.target_field import TargetField, suggest_beside
 from qcowgui.gui.formatters import Tone
+from qcowgui.gui.polite import PoliteExecutor
 from qcowgui.gui.salvage_work import (
     SalvageWork,
     SearchWork,
@@ -199,7 +199,7 @@ class SalvageDialog(QDialog):
             self._fail(self.tr("Nothing was written"), error.message)
             return
         job = SalvageJob(options, source, candidate, backing=self.backing.path)
-        executor = QPoolExecutor()
+        executor = PoliteExecutor()
         self._run.start(
             SalvageWork(job, executor), self._take_result, token=job.token, executor=executor
         )

@@ -37,6 +37,7 @@ class Legend(QTreeWidget):
         self._tally: Mapping[int, Tally] = {}
         self._shown = Shown()
         self._before_click = Shown()
+        self.setObjectName("legend")
         self.setColumnCount(3)
         self.setHeaderLabels([self.tr("State"), self.tr("Clusters"), self.tr("Size")])
         self.setRootIsDecorated(False)

@@ -25,7 +25,6 @@ from qcowgui.gui.heatmap.canvas import MapCanvas
 from qcowgui.gui.heatmap.layer_work import LayerWork
 from qcowgui.gui.heatmap.layers import ColourMode, MapLayer, Order, Shown, state_layer
 from qcowgui.gui.heatmap.scene import Arrangement
-from qcowgui.gui.jobs import AllowNamedGate
 from qcowgui.gui.session import CheckState, Session, SessionState
 from qcowgui.gui.theme import SPACING, Theme
 from qcowgui.gui.views.placeholder import Placeholder
@@ -61,7 +60,6 @@ class MapPane(QWidget):
         self.order = order
         self.mode = ColourMode.STATE
         self._shown = _EVERYTHING
-        self._allowed: tuple[Path, ...] = ()
         self._token: CancelToken | None = None
         self._counter = Counter()
         self._part = 0
@@ -128,7 +126,7 @@ class MapPane(QWidget):
     @property
     def allowed(self) -> tuple[Path, ...]:
         """The files that may be opened for what the mode needs."""
-        return self._allowed
+        return self._session.permissions.allowed
 
     def set_shown(self, shown: Shown) -> None:
         """Isolate or hide values."""
@@ -149,8 +147,8 @@ class MapPane(QWidget):
             self._load()
 
     def allow(self, paths: Sequence[Path]) -> None:
-        """Open these files for what the mode needs, and try again."""
-        self._allowed = tuple(paths)
+        """Open these files, too, for what the mode needs, and try again."""
+        self._session.permissions.allow(paths)
         self._load()
 
     def abandon(self) -> None:
@@ -176,7 +174,6 @@ class MapPane(QWidget):
         if self._session.state is SessionState.LOADING and self._session.inspected is not None:
             return  # it is read again: what is known stays until there is something newer
         self._drop()
-        self._allowed = ()
         self._part = 0
         self._load()
 
@@ -238,7 +235,7 @@ class MapPane(QWidget):
         session = self._session
         if session.source is None or session.inspected is None:
             return
-        gate = AllowNamedGate(self._allowed)
+        gate = session.permissions.gate()
         work = LayerWork(
             session.source,
             session.inspected.report,

@@ -18,6 +18,10 @@ from qcowgui.gui.theme import Theme
 _ICON_SIDE: Final = 16
 
 
+_MODE_LETTERS: Final = 13
+"""Of a colour mode, shown in the closed list: with more, the tools are too many for one line."""
+
+
 class Zoom(Enum):
     """What the zoom buttons ask for."""
 
@@ -54,6 +58,11 @@ class MapTools(QToolBar):
         self._orders = QActionGroup(self)
         self._arrangements = QActionGroup(self)
         self.modes = QComboBox()
+        self.modes.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self.modes.setMinimumContentsLength(_MODE_LETTERS)
+        self.setObjectName("mapTools")
         self.setIconSize(QSize(_ICON_SIDE, _ICON_SIDE))
         self.setAccessibleName(self.tr("Map tools"))
         self._make()
@@ -112,6 +121,9 @@ class MapTools(QToolBar):
                 title = f"{mode.title[:1].lower()}{mode.title[1:]}"
                 self.modes.addItem(self.tr("Colour by {mode}").format(mode=title), mode)
             self.modes.setCurrentIndex(self.modes.findData(current))
+        # The open list has room for what the closed one elides.
+        listed = self.modes.view()
+        listed.setMinimumWidth(listed.sizeHintForColumn(0) + 2 * _ICON_SIDE)
 
     def _choice(self, group: QActionGroup, text: str, tip: str, call: Callable[[], object]) -> None:
         action = group.addAction(text)

@@ -199,8 +199,7 @@ class MapView(QWidget):
     def _ask(self, pane: MapPane, refused: list[Reference]) -> None:
         """Ask whether files that the mode needs may be read; only a person can answer that."""
         box = AllowBox(refused, self)
-        allowed = pane.allowed
-        box.allowed.connect(lambda paths: pane.allow([*allowed, *paths]))
+        box.allowed.connect(pane.allow)
         box.rejected.connect(lambda: self.set_mode(ColourMode.STATE))
         box.open()
 

@@ -48,6 +48,7 @@ class SidePanel(QTabWidget):
         self.legend = Legend(theme)
         self.ranges = RangesTable(theme)
         self.setDocumentMode(True)
+        self.tabBar().setDrawBase(False)
         self.addTab(self.legend, self.tr("Legend"))
         self.addTab(self.ranges, self.tr("Ranges"))
         self.legend.shown_changed.connect(self.shown_changed)

@@ -24,8 +24,11 @@ _SINGLE_CELLS: Final = 14
 """Device-independent pixels of a cell: the most of a picture that fits, the most at all, and what
 single cells are shown with."""
 
-AT_ONCE_CELLS: Final = 1 << 25
-"""Up to so many cells are arranged while the window waits (60 ms); more of them beside it."""
+AT_ONCE_CELLS: Final = 1 << 22
+"""Up to so many cells are arranged while the window waits (8 ms); more of them beside it."""
+
+_REARRANGED_CELLS: Final = 1 << 26
+"""Up to so many cells get other rows when the canvas gets another shape; more keep theirs."""
 
 
 class Stage(QObject):
@@ -215,11 +218,17 @@ class Stage(QObject):
             else:
                 self._scene = scene.with_columns(columns)
             return True
-        if scene is not None:  # its rows stay as they are: they are costly
-            return True
-        if self._token is None:
+        if self._token is None and (scene is None or self._wants_other_rows(scene, columns)):
             self._submit(layer, columns)
-        return False
+        return scene is not None  # until the other one is there
+
+    def _wants_other_rows(self, scene: Scene, columns: int) -> bool:
+        return (
+            self._fitted
+            and columns != scene.columns
+            and self.arrangement is Arrangement.LINEAR
+            and len(scene.layer) <= _REARRANGED_CELLS
+        )
 
     def _submit(self, layer: MapLayer, columns: int) -> None:
         shown, arrangement = self.shown, self.arrangement
@@ -228,6 +237,8 @@ class Stage(QObject):
         def finished(outcome: Outcome, scene: Scene | None) -> None:
             if token is self._token:
                 self._token, self._scene = None, scene
+                if self._fitted:
+                    self._view = None
                 self.changed.emit()
             if isinstance(outcome, Failed):
                 raise outcome.error

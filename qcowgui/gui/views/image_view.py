@@ -42,7 +42,7 @@ from qcowgui.image.signatures import FileKind
 from qcowgui.units import format_count
 
 _WIDTHS: Final = (210, 750, 300)
-_HEIGHTS: Final = (200, 240)
+_HEIGHTS: Final = (210, 210)
 """Of the map's legend, and of the inspector below it."""
 _LEAST: Final = (120, 240, 120)
 _LEAST_HEIGHT: Final = 100
