@@ -5,7 +5,7 @@
 They are for the eye of whoever changes a view, and for the README. Those that are kept:
 
     python -m tests.screenshots resources/screenshots window-light window-dark convert-dark \
-        damaged-light
+        both-orders-light l2-and-bytes-light damaged-dark
 """
 
 from __future__ import annotations

@@ -29,6 +29,8 @@ COMMANDS: Final = {
     "map": "Show which guest ranges hold data, zeros or nothing.",
     "compare": "Compare what a guest reads from two images.",
     "convert": "Convert between raw and qcow2, with or without compression.",
+    "measure": "Show how large a raw or qcow2 target may become, before compression.",
+    "forecast": "Show how large and how quick compressed conversions would be, from a sample.",
     "dump": "Print a structure field by field: offset, raw bytes, value, meaning.",
     "demo": "Make sample images, inspect and convert them, and show the window.",
 }
