@@ -14,7 +14,7 @@ import click
 from qcowgui.cli import interrupts, output, parameters, progress
 from qcowgui.cli.collector import paused
 from qcowgui.cli.progress import State, format_seconds
-from qcowgui.cli.salvage_report import SHOWN_RANGES, report_lines, report_object
+from qcowgui.cli.salvage_report import SHOWN_RANGES, losses_text, report_lines, report_object
 from qcowgui.cli.target_options import choose_format
 from qcowgui.errors import ExitCode, OptionsError, QcowError, UsageError
 from qcowgui.units import format_count, format_offset, format_size
@@ -26,16 +26,20 @@ if TYPE_CHECKING:
     from qcowgui.salvage.candidates import Candidate, Overrides, SalvageReport
     from qcowgui.salvage.write import SalvageJob
 
+_NOT_OPENED: Final = "which was not opened"
+"""How the reason of a loss ends which is a backing file that was not opened."""
+
 _HELP: Final = """Find what is left of a damaged image, and write it as a new one.
 
 Without -o nothing is written: the candidates are shown, each with what speaks for it and what
 nothing in the file can tell. With -o the best one, or that of --candidate, is written to OUT; what
-can't be read becomes zeros, and is listed on standard error and in OUT.losses.json.
+can't be read becomes zeros, and is listed on standard error and in OUT.losses.json, with what is
+a guess. That OUT is verified means that it holds what was read, not that what was read is right.
 
 The image itself is never written.
 
-Exit status: 0 something can be salvaged, 2 nothing can, or guest data was lost; 1, 63 and 130 as
-everywhere.
+Exit status: 0 something can be salvaged, 2 nothing can, or guest data was lost, or what was written
+is a guess in part; 1, 63 and 130 as everywhere.
 """
 
 
@@ -97,7 +101,8 @@ def command(context: click.Context, /, **_: object) -> int:
         chosen = _choose(report, given["candidate"])
         result = _write(source, chosen, options, given)
     _show_result(report, chosen, options, result, given)
-    return ExitCode.CORRUPT if result.losses else ExitCode.GOOD
+    whole = chosen.is_whole and not result.losses and not _is_stand_in(chosen, given)
+    return ExitCode.GOOD if whole else ExitCode.CORRUPT
 
 
 def _check_usage(given: dict[str, Any]) -> None:
@@ -187,6 +192,11 @@ def _choose(report: SalvageReport, number: int | None) -> Candidate:
     return report.candidates[number - 1]
 
 
+def _is_stand_in(chosen: Candidate, given: dict[str, Any]) -> bool:
+    """Whether a snapshot was taken because next to nothing of the active disk is left."""
+    return chosen.of_snapshot and given["candidate"] is None
+
+
 def _write(
     source: FileSource, chosen: Candidate, options: ConvertOptions, given: dict[str, Any]
 ) -> ConvertResult:
@@ -243,10 +253,12 @@ def _show_result(
     Raises:
         QcowError: When standard output can't be written; it says that the target is in place.
     """
-    from qcowgui.salvage.write import losses_path
+    from qcowgui.salvage.write import losses_path, needs_list
 
     listed = losses_path(options.target)
     if not given["quiet"]:
+        if _is_stand_in(chosen, given):
+            output.warn(f"What was written is {chosen.title}: the active disk is as good as lost.")
         for doubt in chosen.undecidable:
             output.warn(doubt)
         for warning in result.warnings:
@@ -254,6 +266,13 @@ def _show_result(
         for lost in result.losses[:SHOWN_RANGES]:
             end = format_offset(lost.start + lost.length)
             output.warn(f"lost: guest bytes {format_offset(lost.start)} to {end}: {lost.reason}")
+        if not given["backing"] and any(
+            lost.reason.endswith(_NOT_OPENED) for lost in result.losses
+        ):
+            output.warn(
+                "The backing file was not opened, and what it holds counts as lost: name it with "
+                "-B, or permit the one that the header names with --allow-backing."
+            )
         if len(result.losses) > SHOWN_RANGES:
             more = format_count(len(result.losses) - SHOWN_RANGES, "more range")
             output.warn(f"lost: {more}, listed in {listed}")
@@ -271,20 +290,21 @@ def _show_result(
                         "verified": result.verified,
                         "seconds": round(result.seconds, 3),
                         "lost-bytes": sum(lost.length for lost in result.losses),
-                        "losses-file": os.fspath(listed) if result.losses else None,
+                        "guessed-bytes": sum(part.length for part in chosen.guessed),
+                        "unowned-clusters": chosen.unowned_clusters,
+                        "losses-file": os.fspath(listed)
+                        if needs_list(chosen, result.losses)
+                        else None,
                         "warnings": list(result.warnings),
                     }
                 }
             )
         elif not given["quiet"]:
-            lost_bytes = sum(lost.length for lost in result.losses)
-            losses = (
-                f"{format_size(lost_bytes)} lost, listed in {listed}" if lost_bytes else "no losses"
-            )
             output.print_line(
                 f"{options.target}: candidate {chosen.number} written as {options.target_format}, "
-                f"virtual size {format_size(result.virtual_bytes)}; {losses}; "
-                f"{format_seconds(result.seconds)}; verified"
+                f"virtual size {format_size(result.virtual_bytes)}; "
+                f"{losses_text(chosen, result.losses, listed)}; "
+                f"{format_seconds(result.seconds)}; the copy was verified against what was read"
             )
         sys.stdout.flush()
     except OSError as error:

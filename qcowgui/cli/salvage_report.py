@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from qcowgui.cli import output
 from qcowgui.units import format_count, format_offset, format_size
 
 if TYPE_CHECKING:
+    from qcowgui.image.layer import LostRange
     from qcowgui.salvage.candidates import Candidate, SalvageReport
 
 SHOWN_RANGES: Final = 8
@@ -67,12 +69,38 @@ def _candidate_lines(candidate: Candidate) -> Iterator[str]:
         yield f"  + {reason}"
     for doubt in candidate.undecidable:
         yield f"  ? {doubt}"
+    for sentence in candidate.unknown:
+        yield f"  ? {sentence}"
     for lost in candidate.lost[:SHOWN_RANGES]:
         end = format_offset(lost.start + lost.length)
         yield f"  - guest {format_offset(lost.start)} to {end} is lost: {lost.reason}"
     more = len(candidate.lost) - SHOWN_RANGES
     if more > 0:
         yield f"  - and {more:,} more ranges"
+
+
+def losses_text(candidate: Candidate, losses: Sequence[LostRange], listed: Path) -> str:
+    """What is lost, and what nobody knows of what was written; "no losses" only when it is known.
+
+    Args:
+        candidate: What was written.
+        losses: What could not be read of it.
+        listed: The file that has the list.
+    """
+    parts = []
+    if losses:
+        parts.append(f"{format_size(sum(lost.length for lost in losses))} lost")
+    if candidate.guessed:
+        size = format_size(sum(part.length for part in candidate.guessed))
+        parts.append(f"the places of {size} are a guess")
+    if candidate.unowned_clusters:
+        size = format_size(candidate.unowned_clusters << candidate.geometry.cluster_bits)
+        parts.append(f"{size} of data that no table names left out")
+    if not parts and not candidate.is_whole:
+        parts.append("what is missing can't be known")
+    if parts:
+        return f"{', '.join(parts)}, listed in {listed}"
+    return "no losses" if candidate.size_recorded else "no losses; the disk's size is a guess"
 
 
 def _orphan_lines(report: SalvageReport) -> Iterator[str]:
@@ -160,8 +188,12 @@ def candidate_object(candidate: Candidate) -> dict[str, Any]:
         },
         "reasons": list(candidate.reasons),
         "undecidable": list(candidate.undecidable),
-        "losses": [
-            {"start": lost.start, "length": lost.length, "reason": lost.reason}
-            for lost in candidate.lost
-        ],
+        "losses": _ranges(candidate.lost),
+        "guessed": _ranges(candidate.guessed),
+        "unowned-clusters": candidate.unowned_clusters,
+        "unknown": list(candidate.unknown),
     }
+
+
+def _ranges(ranges: Sequence[LostRange]) -> list[dict[str, Any]]:
+    return [{"start": part.start, "length": part.length, "reason": part.reason} for part in ranges]

@@ -10,11 +10,19 @@ import numpy as np
 from qcowgui.codec.registry import CompressionType
 from qcowgui.engine.work import CancelToken
 from qcowgui.format import limits
-from qcowgui.format.geometry import ENTRY_BYTES
+from qcowgui.format.geometry import ENTRY_BYTES, OFFSET_MASK
 from qcowgui.format.snapshots import Snapshot
+from qcowgui.image.layer import LostRange
 from qcowgui.image.source import ByteSource
 from qcowgui.salvage.assemble import SalvagedImage, open_candidate
-from qcowgui.salvage.candidates import Candidate, Origin, Overrides
+from qcowgui.salvage.candidate_words import (
+    agreement_words,
+    guessed_ranges,
+    placement_words,
+    reserved_words,
+)
+from qcowgui.salvage.candidates import Candidate, Origin, Overrides, snapshot_title
+from qcowgui.salvage.found_snapshots import load_l1
 from qcowgui.salvage.guest_hints import GuestHints, read_hints
 from qcowgui.salvage.l2_rows import CleanedTables, clean_tables
 from qcowgui.salvage.ordering import Placement
@@ -46,6 +54,11 @@ class _Draft:
         reasons: Why it is plausible.
         undecidable: What nothing tells.
         unused: Believable L2 tables that it does not use.
+        guessed: L1 indices whose tables nothing proves to belong there.
+        unsure_start: Whether its first entry may not be the disk's first.
+        missing: Why all of the disk is lost, or nothing.
+        size_recorded: Whether the disk's size is recorded.
+        of_snapshot: Whether it is a snapshot.
     """
 
     origin: Origin
@@ -56,6 +69,18 @@ class _Draft:
     reasons: list[str] = field(default_factory=list)
     undecidable: list[str] = field(default_factory=list)
     unused: int = 0
+    guessed: tuple[int, ...] = ()
+    unsure_start: bool = False
+    missing: str = ""
+    size_recorded: bool = True
+    of_snapshot: bool = False
+
+    def tell_placement(self, placement: Placement, known: int) -> None:
+        """Note what a placement, of which `known` tables had their places before, rests on."""
+        reasons, doubts = placement_words(placement, known)
+        self.reasons += reasons
+        self.undecidable += doubts
+        self.guessed = placement.guessed_at
 
 
 class CandidateBuilder:
@@ -98,13 +123,27 @@ class CandidateBuilder:
             f"{format_count(table.found, 'entry', 'entries')} of {table.named:,} that name a table "
             f"lead to one; {table.copied:,} have the COPIED flag, which the active table has."
         )
+        if origin is Origin.FOUND:
+            draft.unsure_start = self._may_begin_before(table.host_offset)
+        draft.reasons += reserved_words(table)
         self._weigh_l1(draft, table.host_offset)
         if draft.unused:
             draft.undecidable.append(
-                f"{format_count(draft.unused, 'L2 table')} are named by no L1 table: they may be "
-                "what is missing, or left over from earlier."
+                f"No L1 table names {format_count(draft.unused, 'L2 table')} more: part of what is "
+                "missing, or left over from earlier."
             )
         return self._finish(draft)
+
+    def _may_begin_before(self, host_offset: int) -> bool:
+        """Whether the cluster before an L1 table could be entries of it that name no table."""
+        cluster_bytes = self._geometry.cluster_bytes
+        if host_offset < 2 * cluster_bytes:
+            return False
+        if any(self._source.read_at(host_offset - cluster_bytes, cluster_bytes)):
+            return False
+        refcounts = self._structures.refcounts
+        cluster = np.array([(host_offset >> self._geometry.cluster_bits) - 1])
+        return refcounts is None or bool(refcounts.at(self._source, cluster)[0])
 
     def _weigh_l1(self, draft: _Draft, host_offset: int) -> None:
         """Ask the refcounts whether an L1 table is in use."""
@@ -122,26 +161,41 @@ class CandidateBuilder:
 
     def from_snapshot(self, table: FoundL1, snapshot: Snapshot) -> Candidate:
         """The candidate that a snapshot's L1 table makes."""
-        title = f"snapshot {snapshot.id} ({snapshot.name})"
         l1 = _trimmed(table.offsets, _MAX_L1_ENTRIES)
-        draft = _Draft(Origin.SNAPSHOT, title, l1, snapshot.disk_bytes)
+        title = snapshot_title(snapshot)
+        draft = _Draft(Origin.SNAPSHOT, title, l1, snapshot.disk_bytes, of_snapshot=True)
         draft.reasons.append(
             f"The snapshot table names it; {table.found:,} of {table.named:,} entries that name a "
             "table lead to one."
         )
+        if not table.named and snapshot.l1_size and len(self._of_lost_snapshots(l1)):
+            draft.missing = (
+                "the snapshot's L1 table is nothing but zeros, and L2 tables that nothing names "
+                "are left: it is probably lost"
+            )
         return self._finish(draft)
 
-    def completed(self, table: FoundL1, title: str) -> Candidate | None:
-        """An L1 table with unused L2 tables where it has none; None when none fits."""
+    def completed(
+        self, table: FoundL1, title: str, *, snapshot: Snapshot | None = None
+    ) -> Candidate | None:
+        """An L1 table with unused L2 tables where it has none; None when none fits.
+
+        Args:
+            table: The L1 table.
+            title: What it is, a noun phrase.
+            snapshot: Whose table it is; what other L1 tables name is then none of it.
+        """
         l1 = table.offsets[:_MAX_L1_ENTRIES]
         unused = self._pool.unused_by(l1)
+        if snapshot is not None:
+            unused = self._of_lost_snapshots(l1)
         usable = self._structures.l2_tables.index_of(l1) >= 0
         if not len(unused):
             return None
         offsets = self._placer.in_data_order(np.unique(np.concatenate((l1[usable], unused))))
         numbers = {offset: number for number, offset in enumerate(offsets.tolist())}
         fixed = {index: numbers[int(l1[index])] for index in np.flatnonzero(usable).tolist()}
-        slots = self._slots() or len(l1)
+        slots = self._slots(snapshot) or len(l1)
         placement = self._placer.place(offsets, fixed, slots)
         added = placement.exact - len(fixed) + placement.guessed
         if not added:
@@ -150,10 +204,12 @@ class CandidateBuilder:
             Origin.COMPLETED,
             f"{title}, completed with {format_count(added, 'L2 table')} that nothing names",
             l1_of(placement, offsets),
+            None if snapshot is None else snapshot.disk_bytes,
+            of_snapshot=snapshot is not None,
         )
         draft.unused = len(unused) - added
-        self._tell_placement(draft, placement, len(fixed))
-        if placement.guessed > placement.between:
+        draft.tell_placement(placement, len(fixed))
+        if placement.guessed > placement.between + placement.by_usage:
             # Tables put anywhere do more harm than those left out.
             draft.weight = 0.5
         return self._finish(draft)
@@ -179,15 +235,31 @@ class CandidateBuilder:
             draft.reasons.append(
                 f"{format_count(len(fixed), 'table')} placed by L1 tables of snapshots."
             )
-        self._tell_placement(draft, placement, len(fixed))
-        self._tell_agreement(draft, offsets)
+        draft.tell_placement(placement, len(fixed))
+        draft.reasons += agreement_words(offsets)
         share = (placement.exact + placement.between) / len(offsets)
         draft.weight = 0.5 + share / 2
         return [self._finish(draft)]
 
-    def _slots(self) -> int | None:
+    def _of_lost_snapshots(self, l1: Indices) -> Indices:
+        """Host offsets of L2 tables that neither `l1` nor anything else names."""
+        unused = np.union1d(self._pool.unused_by(l1), np.setdiff1d(self._pool.shared, l1))
+        return np.setdiff1d(unused, self._named_elsewhere())
+
+    def _named_elsewhere(self) -> Indices:
+        """Host offsets that the active disk's L1 tables name, the header's and those found."""
+        parts = [table.offsets for table in self._structures.l1_tables]
+        if self._report is not None:
+            header = self._report.header
+            words = load_l1(self._source, header.l1_table_offset, header.l1_size)
+            parts.append((words & np.uint64(OFFSET_MASK)).astype(np.int64))
+        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+    def _slots(self, snapshot: Snapshot | None = None) -> int | None:
         """L1 entries that the disk has, or None when its size is not recorded."""
         virtual_bytes = self._overrides.virtual_bytes
+        if snapshot is not None and snapshot.disk_bytes is not None:
+            virtual_bytes = snapshot.disk_bytes
         if virtual_bytes is None and self._report is not None:
             virtual_bytes = self._report.virtual_bytes
         if virtual_bytes is None:
@@ -200,38 +272,6 @@ class CandidateBuilder:
         row = self._candidate(_Draft(Origin.ORDERED, "", offsets), virtual_bytes)
         # What is encrypted tells nothing, but harms nothing either.
         return open_candidate(self._source, replace(row, crypt_method=0))
-
-    def _tell_placement(self, draft: _Draft, placement: Placement, known: int) -> None:
-        """Put a placement into words."""
-        draft.reasons += placement.notes
-        total = placement.exact + placement.guessed
-        draft.reasons.append(
-            f"{placement.exact - known:,} of {total:,} tables are placed by what they map, "
-            f"{placement.between:,} fill the room between those exactly."
-        )
-        open_places = placement.guessed - placement.between
-        if placement.guessed:
-            draft.undecidable.append(
-                f"The places of {format_count(placement.guessed, 'table')} follow from the order "
-                "of their data in the file alone, which is the disk's only if the disk was written "
-                f"from front to back; for {open_places:,} not even the number of tables between is "
-                "known."
-            )
-        if placement.left_over:
-            draft.undecidable.append(
-                f"There is no room in the disk for {placement.left_over:,} of the tables: earlier "
-                "versions, or parts of snapshots."
-            )
-
-    def _tell_agreement(self, draft: _Draft, offsets: Indices) -> None:
-        """Say how far the order of the data, which counts here, is that of the tables too."""
-        pairs = max(0, len(offsets) - 1)
-        if pairs:
-            rising = int(np.count_nonzero(np.diff(offsets) > 0))
-            draft.reasons.append(
-                f"Of {format_count(pairs, 'pair')} of tables that follow each other by their data, "
-                f"{rising:,} do so by their own place in the file, too."
-            )
 
     def _candidate(
         self,
@@ -267,6 +307,8 @@ class CandidateBuilder:
             crypt_method=0 if report is None else report.header.crypt_method,
             refcount_table_offset=0 if refcounts is None else refcounts.table_offset,
             refcount_table_clusters=0 if refcounts is None else refcounts.table_clusters,
+            size_recorded=draft.size_recorded,
+            of_snapshot=draft.of_snapshot,
         )
 
     def _judge_payloads(self, l1: Indices) -> PayloadVerdict:
@@ -304,7 +346,17 @@ class CandidateBuilder:
         cleaned = clean_tables(
             self._source, draft.l1, self._structures.l2_tables, virtual_bytes, self._token
         )
+        if draft.missing:
+            everything = LostRange(0, virtual_bytes, draft.missing, "lost-table")
+            needed = self._geometry.l1_entries_needed(virtual_bytes)
+            cleaned = replace(cleaned, lost=(everything,), gone=needed)
         candidate = self._candidate(draft, virtual_bytes, cleaned, verdict)
+        if draft.unsure_start and not hints.labels:
+            draft.guessed = tuple(np.flatnonzero(draft.l1).tolist())
+            draft.undecidable.append(
+                "Where the L1 table begins: the zeros before it may be entries of it. Then all of "
+                "the guest's data belongs further back."
+            )
         self._tell_doubts(draft, candidate, verdict)
         usable = cleaned.whole + cleaned.damaged / 2
         named = max(1, cleaned.whole + cleaned.damaged + cleaned.gone)
@@ -314,6 +366,7 @@ class CandidateBuilder:
             score=round(score * draft.weight * agreement, 3),
             reasons=tuple(draft.reasons),
             undecidable=tuple(draft.undecidable),
+            guessed=guessed_ranges(self._geometry, cleaned.l1, draft.guessed, virtual_bytes),
         )
 
     def _ask_guest(self, draft: _Draft, candidate: Candidate) -> tuple[GuestHints, float]:
@@ -351,6 +404,7 @@ class CandidateBuilder:
         chosen = max(used, said, recorded)
         if self._bounded(chosen) < chosen:
             chosen = used
+        draft.size_recorded = False
         draft.undecidable.append(
             f"The disk's size is not recorded: it is at least {format_size(used)}, where the last "
             f"cluster in use ends; {format_size(chosen)} is taken."

@@ -7,12 +7,13 @@ from enum import Enum
 
 from qcowgui.codec.registry import CompressionType
 from qcowgui.format.geometry import Geometry
+from qcowgui.format.snapshots import Snapshot
 from qcowgui.image.layer import LostRange
 from qcowgui.image.patched import Patch
 from qcowgui.salvage.geometry_guess import GeometryScore
 from qcowgui.salvage.scan import Indices, Scan
 from qcowgui.salvage.structures import Structures
-from qcowgui.units import format_offset
+from qcowgui.units import format_count, format_offset, format_size
 
 
 class Origin(Enum):
@@ -71,6 +72,11 @@ class Candidate:
         crypt_method: The header's.
         refcount_table_offset: Where the refcount table is; 0 when it was not found.
         refcount_table_clusters: Its clusters.
+        guessed: Guest ranges that have data of which nothing proves that it belongs there.
+        size_recorded: Whether the disk's size is recorded, or the user's word.
+        unowned_clusters: Clusters of the file in use that neither it nor anything else names; None
+            when they were not counted.
+        of_snapshot: Whether it is a snapshot and not the active disk.
     """
 
     number: int
@@ -93,6 +99,37 @@ class Candidate:
     crypt_method: int = 0
     refcount_table_offset: int = 0
     refcount_table_clusters: int = 0
+    guessed: tuple[LostRange, ...] = ()
+    size_recorded: bool = True
+    unowned_clusters: int | None = 0
+    of_snapshot: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing tells that guest data is missing, or in a wrong place."""
+        return not self.lost and not self.unknown
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Why nobody can say that what it gives is all there was, in sentences."""
+        found = []
+        if self.origin in (Origin.COMPLETED, Origin.ORDERED):
+            found.append(
+                "The L1 table was put together from what was found: a table that left no trace is "
+                "missing without a word, and reads as zeros."
+            )
+        if self.guessed:
+            size = format_size(sum(part.length for part in self.guessed))
+            found.append(f"The places of {size} of the guest's data are a guess.")
+        if self.unowned_clusters is None:
+            found.append("Whether data is left over was not looked at: the file is too large.")
+        elif self.unowned_clusters:
+            count = format_count(self.unowned_clusters, "cluster")
+            size = format_size(self.unowned_clusters << self.geometry.cluster_bits)
+            found.append(
+                f"Data in {count} in use ({size}) is named by no table: guest data may be lost."
+            )
+        return tuple(found)
 
     @property
     def l1_entries(self) -> int:
@@ -144,6 +181,11 @@ class SalvageReport:
     candidates: tuple[Candidate, ...]
     orphans: Orphans
     notes: tuple[str, ...]
+
+
+def snapshot_title(snapshot: Snapshot) -> str:
+    """The words for a snapshot's L1 table."""
+    return f"snapshot {snapshot.id} ({snapshot.name})"
 
 
 def l1_title(host_offset: int) -> str:

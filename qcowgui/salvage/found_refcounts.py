@@ -74,7 +74,12 @@ class FoundRefcounts:
 
 
 def find_refcounts(
-    source: ByteSource, tables: TableSet, token: CancelToken, *, most: int = MAX_TRIALS
+    source: ByteSource,
+    tables: TableSet,
+    token: CancelToken,
+    *,
+    most: int = MAX_TRIALS,
+    said: tuple[int, int] | None = None,
 ) -> FoundRefcounts | None:
     """The refcount table among clusters that are shaped like tables, or None.
 
@@ -83,11 +88,17 @@ def find_refcounts(
         tables: Clusters that could be tables of 8-byte entries.
         token: Stops the work.
         most: Clusters that are tried.
+        said: Host offset of the table and the width of its counts as the header says. They are
+            taken when they agree with the file, whatever agrees better.
 
     Raises:
         Cancelled: When the token was set.
         SourceError: When the operating system refuses a read.
     """
+    if said is not None and said[0] % tables.geometry.cluster_bytes == 0:
+        orders = [order for order, _ in _agreements(source, said[0], tables.geometry.cluster_bits)]
+        if said[1] in orders:
+            return _load(source, said[0], said[1], tables)
     # Its entries have no flags at all, and blocks are handed out in order but for repairs.
     hopeful = (tables.copied == 0) & (tables.compressed == 0) & (tables.flagged == 0)
     hopeful &= tables.inside > 0

@@ -57,6 +57,8 @@ class Placement:
         exact: How many were placed by evidence.
         guessed: How many were placed by their order alone.
         between: How many of the guessed ones fill the room between two exact ones exactly.
+        by_usage: How many of the guessed ones fit what a file system calls used.
+        guessed_at: The L1 indices of the guessed ones, ascending.
         left_over: Tables for which there was no room.
         notes: What was found, in sentences.
     """
@@ -67,6 +69,8 @@ class Placement:
     between: int
     left_over: int
     notes: tuple[str, ...]
+    by_usage: int = 0
+    guessed_at: tuple[int, ...] = ()
 
 
 def match_versions(
@@ -200,7 +204,7 @@ class _Placing:
         self._geometry = geometry
         self._coverage = geometry.l1_coverage_bytes
         self._empty: set[int] = set()
-        self._by_usage = 0
+        self._by_usage: set[int] = set()
         self._copy: tuple[int, bytes] | None = None
         self._placed = placed
         self._slots = slots
@@ -301,7 +305,7 @@ class _Placing:
         matches = best_matches(patterns[free], np.array([usages[index] for index in wanted]))
         for row, column in matches:
             self._placed[wanted[column]] = free[row]
-        self._by_usage += len(matches)
+            self._by_usage.add(wanted[column])
         return bool(matches)
 
     def _usages(self, usage: ExtUsage, tables: int) -> dict[int, Flags]:
@@ -337,9 +341,8 @@ class _Placing:
 
     def fill(self) -> Placement:
         """Put the tables that are left between those placed, by the order in the file."""
-        exact = len(self._placed)
+        exact = set(self._placed) - self._by_usage
         by_table = {table: index for index, table in self._placed.items()}
-        free = self._free_tables()
         between = sum(1 for _ in self._determined(by_table))
         index, left_over = -1, 0
         for table in range(self._count):
@@ -368,12 +371,21 @@ class _Placing:
             )
         if self._by_usage:
             self._notes.append(
-                f"{format_count(self._by_usage, 'table')} placed by the blocks that the file "
-                "system calls used."
+                f"{format_count(len(self._by_usage), 'table')} placed by the blocks that the file "
+                "system calls used: likely, but no proof."
             )
         if self._probes > _MAX_PROBES:
             self._notes.append("Not every table was tried at every place: there are too many.")
-        return Placement(l1, exact, len(free) - left_over, between, left_over, tuple(self._notes))
+        return Placement(
+            l1,
+            len(exact),
+            len(self._placed) - len(exact),
+            between,
+            left_over,
+            tuple(self._notes),
+            by_usage=len(self._by_usage),
+            guessed_at=tuple(sorted(set(self._placed) - exact)),
+        )
 
     def _next_free(self, start: int) -> int:
         """The first index from `start` on without a table, or -1."""

@@ -10,7 +10,7 @@ import numpy as np
 from qcowgui.engine.work import CancelToken, Counter
 from qcowgui.errors import NotQcow2Error, UnsupportedError
 from qcowgui.format.finding import Refusal
-from qcowgui.format.geometry import COMPRESSED, READS_ZERO, Geometry
+from qcowgui.format.geometry import COMPRESSED, ENTRY_BYTES, READS_ZERO, Geometry
 from qcowgui.image.inspect import inspect_source
 from qcowgui.image.source import ByteSource
 from qcowgui.salvage.candidate_builder import CandidateBuilder
@@ -21,13 +21,15 @@ from qcowgui.salvage.candidates import (
     Overrides,
     SalvageReport,
     l1_title,
+    snapshot_title,
 )
+from qcowgui.salvage.census import Census
 from qcowgui.salvage.geometry_guess import GeometryScore, guess_geometry
 from qcowgui.salvage.orphans import count_orphans
 from qcowgui.salvage.scan import Scan, scan_source
 from qcowgui.salvage.structures import FoundL1, Structures, find_structures, found_l1
 from qcowgui.salvage.words import fits_geometry, offset_limit
-from qcowgui.units import format_size
+from qcowgui.units import align_up, format_size
 
 if TYPE_CHECKING:
     from qcowgui.image.inspect import ImageReport
@@ -93,11 +95,27 @@ class _Search:
         candidates: list[Candidate] = []
         orphans = _NO_ORPHANS
         if geometry is not None:
-            structures = find_structures(self._source, scan, geometry, self._token)
+            header = None if self._header.report is None else self._header.report.header
+            said = (
+                (header.refcount_table_offset, header.refcount_order)
+                if header is not None and header.cluster_bits == geometry.cluster_bits
+                else None
+            )
+            structures = find_structures(
+                self._source, scan, geometry, self._token, refcounts_said=said
+            )
             structures = self._with_header_order(structures)
-            candidates = self._candidates(structures)
-            if candidates:
-                orphans = count_orphans(self._source, structures, candidates[0], self._token)
+            listed = self._header_l1(structures)
+            if listed is not None:
+                # One that names a lone cluster of zeros is shaped like an L2 table as well.
+                end = listed.host_offset + max(1, len(listed.words)) * ENTRY_BYTES
+                structures = structures.without_l2(listed.host_offset, end)
+            made = self._candidates(structures, listed)
+            if any(made):
+                report = self._header.report
+                census = Census(self._source, scan, structures, report, self._token)
+                candidates = _ranked(*made, census)
+                orphans = count_orphans(self._source, structures, candidates[0], census)
         return SalvageReport(
             self._source.name,
             self._source.size_bytes,
@@ -130,19 +148,22 @@ class _Search:
         order = report.header.refcount_order
         return replace(structures, geometry=replace(structures.geometry, refcount_order=order))
 
-    def _candidates(self, structures: Structures) -> list[Candidate]:
+    def _candidates(
+        self, structures: Structures, listed: FoundL1 | None
+    ) -> tuple[list[Candidate], list[Candidate]]:
+        """The candidates by the header's L1 table, and all others."""
         builder = CandidateBuilder(
             self._source, structures, self._header.report, self._overrides, self._token
         )
+        listed_offset = -1 if listed is None else listed.host_offset
         found: list[Candidate] = []
         first: list[Candidate] = []
-        listed = self._header_l1(structures)
         if listed is not None and listed.named:
             # The header's word is more than any score.
             title = "the L1 table that the header names"
             first = self._of_l1(builder, listed, Origin.HEADER, title)
         for table in structures.l1_tables[:_MAX_CANDIDATES]:
-            if listed is None or table.host_offset != listed.host_offset:
+            if table.host_offset != listed_offset:
                 found += self._of_l1(builder, table, Origin.FOUND, l1_title(table.host_offset))
         if not first and not any(candidate.score >= _GOOD_SCORE for candidate in found):
             found += builder.from_order()
@@ -151,16 +172,18 @@ class _Search:
                 self._source, snapshot.l1_table_offset, snapshot.l1_size, structures.l2_tables
             )
             found.append(builder.from_snapshot(table, snapshot))
-        found.sort(key=_rank)
-        return [*first, *found][:_MAX_CANDIDATES]
+            if snapshot.l1_size and table.found < max(1, table.named):
+                title = snapshot_title(snapshot)
+                completed = builder.completed(table, title, snapshot=snapshot)
+                found += [] if completed is None else [completed]
+        return first, found
 
     def _of_l1(
         self, builder: CandidateBuilder, table: FoundL1, origin: Origin, title: str
     ) -> list[Candidate]:
-        """The candidate that an L1 table makes, and what completes it, the better first."""
+        """The candidate that an L1 table makes, and what completes it."""
         made = [builder.from_l1(table, origin, title), builder.completed(table, title)]
-        found = [candidate for candidate in made if candidate is not None]
-        return sorted(found, key=lambda candidate: -candidate.score)
+        return [candidate for candidate in made if candidate is not None]
 
     def _header_l1(self, structures: Structures) -> FoundL1 | None:
         """The L1 table that the header names, or None when it names none that can be read."""
@@ -174,7 +197,7 @@ class _Search:
         if not header.l1_table_offset or not structures.geometry.is_aligned(header.l1_table_offset):
             return None
         table = found_l1(self._source, header.l1_table_offset, header.l1_size, structures.l2_tables)
-        if table.named and not self._is_l1(table, header.cluster_bits):
+        if table.named and not self._is_l1(table, structures):
             self._notes.append(
                 "What stands where the header says that the L1 table is, is none: it is "
                 "overwritten."
@@ -182,21 +205,66 @@ class _Search:
             return None
         return table
 
-    def _is_l1(self, table: FoundL1, cluster_bits: int) -> bool:
+    def _is_l1(self, table: FoundL1, structures: Structures) -> bool:
         """Whether what the header calls the L1 table can be one, though L2 tables be lost."""
+        if table.found * 2 >= table.named:
+            # Flipped bits in words that lead to tables make no other thing of them.
+            return True
+        geometry = structures.geometry
         limit = offset_limit(self._source.size_bytes)
-        good = fits_geometry(table.words, Geometry(cluster_bits), limit)
+        good = fits_geometry(table.words, Geometry(geometry.cluster_bits), limit)
         good &= (table.words & np.uint64(COMPRESSED | READS_ZERO)) == 0
+        good |= (table.offsets != 0) & (structures.l2_tables.index_of(table.offsets) >= 0)
         if np.count_nonzero(~good) * 16 > table.named:
             return False
-        inside = table.named - table.beyond
-        return table.found * 4 >= inside or table.copied * 2 >= table.named
+        if table.found * 4 >= table.named - table.beyond:
+            return True
+        return table.copied * 2 >= table.named and not self._is_l2(table, structures)
+
+    def _is_l2(self, table: FoundL1, structures: Structures) -> bool:
+        """Whether a supposed L1 table, none of whose tables is left, is rather an L2 table."""
+        if any(table.host_offset in found.offsets for found in structures.l1_tables):
+            return True
+        start = table.host_offset + len(table.words) * ENTRY_BYTES
+        end = align_up(start, structures.geometry.cluster_bytes)
+        # An L2 table has entries up to the end of its cluster, an L1 table only as many as it has.
+        return any(self._source.read_at(start, end - start))
+
+
+def _ranked(first: list[Candidate], found: list[Candidate], census: Census) -> list[Candidate]:
+    """The candidates, the most plausible first, scored by which share of the data they reach.
+
+    Args:
+        first: Those by the header's L1 table: its word is more than any score, but for a wreck.
+        found: All others.
+        census: The file's clusters.
+    """
+    if census.possible:
+        looked = max([*first, *found], key=lambda candidate: candidate.score)
+        census.look(census.named_by(looked))
+    first = sorted((_weighed(c, census) for c in first), key=lambda c: -c.score)
+    found = sorted((_weighed(c, census) for c in found), key=_rank)
+    better = bool(found) and found[0].score >= _GOOD_SCORE and not found[0].of_snapshot
+    if better and first and first[0].score < _WEAK_SCORE:
+        first, found = found[:1], [*first, *found[1:]]
+    return [*first, *found][:_MAX_CANDIDATES]
+
+
+def _weighed(candidate: Candidate, census: Census) -> Candidate:
+    """A candidate with what it leaves unowned; a snapshot leaves to the active disk what is its."""
+    if candidate.of_snapshot:
+        return candidate
+    if not census.possible:
+        return replace(candidate, unowned_clusters=None)
+    owned, unowned = census.count_owned(census.named_by(candidate))
+    share = owned / max(1, owned + unowned) if unowned else 1.0
+    return replace(candidate, score=round(candidate.score * share, 3), unowned_clusters=unowned)
 
 
 def _rank(candidate: Candidate) -> tuple[bool, float]:
     """Snapshots come behind the active disk, unless next to nothing is left of that."""
     weak = candidate.score < _WEAK_SCORE
-    return (candidate.origin is Origin.SNAPSHOT or weak), -candidate.score
+    return (candidate.of_snapshot or weak), -candidate.score
 
 
 def _look_at_header(source: ByteSource) -> _HeaderState:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -76,6 +76,12 @@ class Structures:
         other = np.array(sorted(self.not_l2), dtype=np.int64)
         return int(np.count_nonzero(~np.isin(self.l2_tables.offsets, other)))
 
+    def without_l2(self, start: int, end: int) -> Structures:
+        """The same, knowing that no cluster in the host range [start, end) is an L2 table."""
+        offsets = self.l2_tables.offsets
+        inside = (offsets >= start) & (offsets < end)
+        return replace(self, l2_tables=self.l2_tables.without(inside)) if inside.any() else self
+
 
 def find_structures(
     source: ByteSource,
@@ -85,6 +91,7 @@ def find_structures(
     *,
     most: int = MAX_TABLES,
     most_trials: int = MAX_TRIALS,
+    refcounts_said: tuple[int, int] | None = None,
 ) -> Structures:
     """Everything that can be found under `geometry`.
 
@@ -95,6 +102,7 @@ def find_structures(
         token: Stops the work.
         most: Clusters of each kind that are looked at.
         most_trials: Clusters that are tried as refcount table.
+        refcounts_said: Host offset of the refcount table and width of its counts, by the header.
 
     Raises:
         Cancelled: When the token was set.
@@ -107,7 +115,7 @@ def find_structures(
         word_tables = describe_tables(
             source, scan, plain, token, among=l2_tables.clusters, most=most
         )
-    refcounts = find_refcounts(source, word_tables, token, most=most_trials)
+    refcounts = find_refcounts(source, word_tables, token, most=most_trials, said=refcounts_said)
     snapshots = find_snapshots(source, scan, l2_tables)
     taken = _named_ranges(snapshots, refcounts, geometry)
     roots = find_roots(source, word_tables, token) & ~_inside(word_tables.offsets, taken)

@@ -23,6 +23,8 @@ class TablePool:
 
     Attributes:
         offsets: Their host offsets, ascending.
+        shared: Host offsets, ascending, of tables that look like those of a snapshot that was lost:
+            without COPIED flags, since what they name has more owners.
         snapshot_places: Place in the set of tables → L1 index, for what snapshots name.
     """
 
@@ -37,6 +39,7 @@ class TablePool:
         self._structures = structures
         self._token = token
         self.snapshot_places = self._places_in_snapshots()
+        self.shared = np.zeros(0, dtype=np.int64)
         self.offsets = structures.l2_tables.offsets[self._believable()]
 
     def _places_in_snapshots(self) -> dict[int, int]:
@@ -63,8 +66,18 @@ class TablePool:
         flagged = (tables.copied > 0) | (tables.compressed > 0)
         flagged[np.array(sorted(self.snapshot_places), dtype=np.int64)] = True
         if tables.copied.any():  # some writers never set them
+            self.shared = tables.offsets[good & ~flagged & self._has_shared_data()]
             good &= flagged
         return good & ~self._claimed(good)
+
+    def _has_shared_data(self) -> Flags:
+        """Which tables begin with a cluster that is counted more than once."""
+        tables, refcounts = self._structures.l2_tables, self._structures.refcounts
+        if refcounts is None:
+            return np.zeros(len(tables), dtype=np.bool_)
+        firsts = tables.first_target >> tables.geometry.cluster_bits
+        result: Flags = (tables.first_target > 0) & (refcounts.at(self._source, firsts) > 1)
+        return result
 
     def _claimed(self, good: Flags) -> Flags:
         """Which of them another one names as data: a disk with qcow2 files in it."""

@@ -73,6 +73,22 @@ class TableSet:
         """Host offsets of the clusters."""
         return self.clusters << self.geometry.cluster_bits
 
+    def without(self, excluded: Flags) -> TableSet:
+        """The same without some clusters; what was counted of the others stays."""
+        kept = ~excluded
+        return TableSet(
+            self.geometry,
+            self.clusters[kept],
+            self.standard[kept],
+            self.copied[kept],
+            self.compressed[kept],
+            self.flagged[kept],
+            self.inside[kept],
+            self.to_tables[kept],
+            self.first_target[kept],
+            self.complete,
+        )
+
     def index_of(self, offsets: Indices) -> Indices:
         """Where in this set the clusters at these host offsets are; -1 for those that are not."""
         wanted = offsets >> self.geometry.cluster_bits

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,7 +31,8 @@ def losses_path(target: Path) -> Path:
 class SalvageJob:
     """Converts a candidate instead of an image; run it once.
 
-    Unreadable ranges become zeros; if there are any, the list of them is written beside the target.
+    Unreadable ranges become zeros. If there are any, or if something of the candidate is a guess,
+    the list is written beside the target.
 
     Attributes:
         options: What to write; `source` in it is only a name here.
@@ -59,6 +61,7 @@ class SalvageJob:
         """
         self.options = options
         self._source = source
+        self._candidate = candidate
         self._losses_path = losses_path(options.target)
 
         def open_source() -> SalvagedImage:
@@ -92,33 +95,45 @@ class SalvageJob:
         overwrite = self.options.overwrite
         check_target(self._losses_path, overwrite=overwrite)
         result = self._job.run(executor, tick=tick, warn=warn)
-        if result.losses or os.path.lexists(self._losses_path):
+        if needs_list(self._candidate, result.losses) or os.path.lexists(self._losses_path):
             # One from an earlier run would speak of another image.
-            write_losses(self._losses_path, self._source.name, result.losses, overwrite=overwrite)
-        return result
+            listed = losses_object(self._source.name, result.losses, self._candidate)
+            write_losses(self._losses_path, listed, overwrite=overwrite)
+        return replace(result, warnings=(*result.warnings, *self._candidate.unknown))
 
 
-def losses_object(source_name: str, losses: Sequence[LostRange]) -> dict[str, Any]:
-    """The list of losses as JSON; offsets and lengths are guest bytes."""
+def needs_list(candidate: Candidate, losses: Sequence[LostRange]) -> bool:
+    """Whether there is anything to list: guest data lost, or nobody knows."""
+    return bool(losses) or not candidate.is_whole
+
+
+def losses_object(
+    source_name: str, losses: Sequence[LostRange], candidate: Candidate
+) -> dict[str, Any]:
+    """What is lost, guessed and unknown as JSON; offsets and lengths are guest bytes."""
     return {
         "schema": _SCHEMA,
         "source": source_name,
         "lost-bytes": sum(lost.length for lost in losses),
-        "losses": [
-            {"start": lost.start, "length": lost.length, "reason": lost.reason} for lost in losses
-        ],
+        "losses": _ranges(losses),
+        "guessed-bytes": sum(part.length for part in candidate.guessed),
+        "guessed": _ranges(candidate.guessed),
+        "unowned-clusters": candidate.unowned_clusters,
+        "unknown": list(candidate.unknown),
     }
 
 
-def write_losses(
-    path: Path, source_name: str, losses: Sequence[LostRange], *, overwrite: bool
-) -> None:
-    """Write the list of losses; it appears whole or not at all.
+def _ranges(ranges: Sequence[LostRange]) -> list[dict[str, Any]]:
+    return [{"start": part.start, "length": part.length, "reason": part.reason} for part in ranges]
+
+
+def write_losses(path: Path, listed: dict[str, Any], *, overwrite: bool) -> None:
+    """Write the list that `losses_object` made; it appears whole or not at all.
 
     Raises:
         OutputError: When it can't be written, or exists and may not be replaced.
     """
-    text = json.dumps(losses_object(source_name, losses), indent=4) + "\n"
+    text = json.dumps(listed, indent=4) + "\n"
     with OutputFile(path, overwrite=overwrite) as output:
         output.write_at(0, text.encode())
         output.commit()

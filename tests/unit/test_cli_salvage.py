@@ -65,7 +65,8 @@ def test_writing(wiped: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     target = tmp_path / "out.qcow2"
     assert run(["salvage", str(wiped), "-o", str(target)]) == 0
     captured = capsys.readouterr()
-    assert "no losses" in captured.out
+    assert "no losses; the disk's size is a guess" in captured.out
+    assert "the copy was verified against what was read" in captured.out
     assert "backing file" in captured.err
     assert oracle.guest_bytes(target) == disk().build().guest_bytes()
     assert oracle.check(target).is_clean
@@ -78,7 +79,8 @@ def test_losses_are_told_and_change_the_status(
     assert run(["salvage", "--raw", str(torn), "-o", str(target)]) == 2
     captured = capsys.readouterr()
     assert "lost: guest bytes 0x20_0000 to 0x40_0000" in captured.err
-    assert f"2 MiB lost, listed in {target}.losses.json" in captured.out
+    left = "2 MiB of data that no table names left out"
+    assert f"2 MiB lost, {left}, listed in {target}.losses.json" in captured.out
     assert target.stat().st_size == 8 * MIB
 
 
@@ -153,3 +155,71 @@ def test_progress_is_shown_when_asked_for(
 ) -> None:
     assert run(["salvage", "-p", str(wiped), "-o", str(tmp_path / "out.raw")]) == 0
     assert "finishing" in capsys.readouterr().err
+
+
+def test_a_guess_is_told_listed_and_changes_the_status(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    image = disk().build()
+    damaged = image.edited(image.layout.l1.offset, bytes(image.layout.l1.length))
+    damaged = damaged.edited(image.layout.l2[1].offset, bytes(4096))
+    path, target = damaged.write_to(tmp_path / "torn.qcow2"), tmp_path / "out.raw"
+    assert run(["salvage", str(path), "-o", str(target)]) == 2
+    captured = capsys.readouterr()
+    assert "no losses" not in captured.out
+    assert "are a guess" in captured.out
+    assert "2 MiB of data that no table names left out" in captured.out
+    assert "guest data may be lost" in captured.err
+    listed = json.loads((tmp_path / "out.raw.losses.json").read_text())
+    assert listed["losses"] == []
+    assert listed["guessed-bytes"] == sum(part["length"] for part in listed["guessed"]) > 0
+    assert listed["unowned-clusters"] == 512
+    assert len(listed["unknown"]) == 3
+
+
+def test_a_lost_l2_table_is_not_hidden_by_the_l1_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    builder = ImageBuilder(size=4 * MIB)
+    builder.write(0, pattern(4 * MIB, 1))
+    image = builder.build()
+    damaged = image.edited(image.layout.l2[0].offset, bytes(64 << 10))
+    path, target = damaged.write_to(tmp_path / "torn.qcow2"), tmp_path / "out.raw"
+    assert run(["salvage", "--json", str(path), "-o", str(target), "-q"]) == 2
+    found = json.loads(capsys.readouterr().out)
+    assert found["written"]["lost-bytes"] == 4 * MIB
+    assert found["written"]["unowned-clusters"] == 64
+    assert found["candidates"][0]["score"] == 0.0
+
+
+def test_a_backing_file_that_was_not_opened(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "base").write_bytes(pattern(MIB, 1))
+    builder = ImageBuilder(cluster_bits=12, size=MIB, backing_file="base", backing_format="raw")
+    builder.write(0, pattern(4096, 2))
+    path, target = builder.build().write_to(tmp_path / "over.qcow2"), tmp_path / "out.raw"
+    assert run(["salvage", str(path), "-o", str(target)]) == 2
+    assert "name it with -B" in capsys.readouterr().err
+    arguments = ["--allow-backing", "-o", str(target), "--force"]
+    assert run(["salvage", str(path), *arguments]) == 0
+    captured = capsys.readouterr()
+    assert "no losses" in captured.out
+    assert "-B" not in captured.err
+
+
+def test_a_snapshot_that_stands_in_for_the_disk_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    builder = ImageBuilder(size=4 * MIB)
+    builder.write(0, pattern(1 << 16, 1))
+    builder.snapshot("before")
+    builder.write(0, pattern(4 * MIB, 2))
+    image = builder.build()
+    damaged = image.edited(0, bytes(1 << 16))
+    for lost in (image.layout.l1, image.layout.l2[0]):
+        damaged = damaged.edited(lost.offset, bytes(1 << 16))
+    path, target = damaged.write_to(tmp_path / "torn.qcow2"), tmp_path / "out.raw"
+    assert run(["salvage", str(path), "-o", str(target)]) == 2
+    assert "is snapshot 1 (before)" in capsys.readouterr().err
+    assert run(["salvage", str(path), "-o", str(target), "--force", "--candidate", "1"]) == 0

@@ -10,6 +10,7 @@ from qcowgui.errors import Cancelled
 from qcowgui.format.geometry import Geometry
 from qcowgui.salvage.ordering import Placement, place_tables
 from qcowgui.salvage.placer import l1_of
+from qcowgui.salvage.tables import Flags
 from tests.support.options import MIB
 from tests.unit.test_salvage_guest_hints import ext_superblock, mbr
 
@@ -134,3 +135,32 @@ def test_an_l1_table_ends_with_its_last_table() -> None:
 def test_an_l1_table_without_tables_is_empty() -> None:
     nothing = Placement(np.full(8, -1), 0, 0, 0, 0, ())
     assert not len(l1_of(nothing, np.zeros(0, dtype=np.int64)))
+
+
+def test_what_fits_the_blocks_in_use_is_a_guess(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other ranges of the disk may have the same blocks in use."""
+    in_use = np.zeros(GEOMETRY.l2_entries, dtype=np.bool_)
+    in_use[[5, 9, 30]] = True
+
+    class Usage:
+        readable = True
+
+        def __init__(self, *_: object) -> None: ...
+
+        def used_clusters(self, index: int, _: Geometry) -> Flags:
+            return in_use if index == 7 else np.zeros_like(in_use)
+
+    monkeypatch.setattr("qcowgui.salvage.ordering.ExtUsage", Usage)
+
+    def read(table: int, offset: int, length: int) -> bytes:
+        disk = bytes(1024) + ext_superblock(blocks=BLOCKS, group=0, log_block=0)
+        return (disk if table == 0 else b"")[offset : offset + length].ljust(length, b"\0")
+
+    patterns = np.array([~in_use, in_use])
+    placed = place_tables(
+        2, read, GEOMETRY, fixed={}, slots=20, token=CancelToken(), patterns=patterns
+    )
+    assert int(placed.l1[7]) == 1
+    assert (placed.exact, placed.guessed, placed.by_usage) == (1, 1, 1)
+    assert placed.guessed_at == (7,)
+    assert placed.between == 0

@@ -377,3 +377,133 @@ def test_hostile_bytes_raise_nothing_else(seed: int) -> None:
     except QcowError:
         return
     assert report.file_bytes == len(data)
+
+
+def test_the_l1_table_of_the_header_is_no_l2_table() -> None:
+    """Its one entry names a cluster of zeros, the lost L2 table: so an L2 table would look."""
+    image = filled(40, step=1).build()
+    damaged = image.edited(image.layout.l2[0].offset, bytes(64 * KIB))
+    report = search(damaged)
+    best = report.candidates[0]
+    assert best.origin is Origin.HEADER
+    assert best.score == 0.0
+    assert (best.whole_tables, best.lost_tables) == (0, 1)
+    assert [(lost.start, lost.length) for lost in best.lost] == [(0, 40 * 64 * KIB)]
+    assert best.unowned_clusters == 40
+    assert not best.is_whole
+    assert all(candidate.score < 0.1 for candidate in report.candidates)
+
+
+@pytest.mark.parametrize("extended", [False, True])
+def test_text_over_an_l2_table_never_becomes_the_guests_first_bytes(extended: bool) -> None:
+    image = filled(40, step=1, extended_l2=extended).build()
+    damaged = image.edited(image.layout.l2[0].offset, text(64 * KIB, 3))
+    best, read = read_best(damaged)
+    assert best.lost
+    assert not any(read)
+
+
+@pytest.mark.parametrize("bits", [1, 7, 1 << 56])
+def test_flipped_reserved_bits_do_not_cost_the_l1_table(bits: int) -> None:
+    image = filled(2000, cluster_bits=12).build()
+    entry = int.from_bytes(image.to_bytes()[image.layout.l1.offset :][:8], "big") ^ bits
+    best, read = read_best(image.edited(image.layout.l1.offset, entry.to_bytes(8, "big")))
+    assert best.origin is Origin.HEADER
+    assert best.is_whole
+    assert any("reserved bits" in reason for reason in best.reasons)
+    assert read == image.guest_bytes()
+
+
+def test_an_offset_that_leads_to_an_l2_table_does_not_make_it_the_l1_table() -> None:
+    image = filled(2000, cluster_bits=12).build()
+    wrong = image.layout.l2[1].offset.to_bytes(8, "big")
+    best, read = read_best(image.edited(40, wrong))
+    assert best.origin is Origin.FOUND
+    assert read == image.guest_bytes()
+
+
+def test_what_is_put_together_is_never_whole() -> None:
+    image = filled(600, cluster_bits=12, step=1).build()
+    best, read = read_best(without_l1(image))
+    assert read == image.guest_bytes()
+    assert not best.lost
+    assert best.guessed
+    assert not best.is_whole
+    assert any("put together" in sentence for sentence in best.unknown)
+
+
+def test_data_that_nothing_names_lowers_the_score() -> None:
+    """The first L2 tables and the L1 table are gone with the header; the others look whole."""
+    image = filled(2000, cluster_bits=12, step=1).build()
+    damaged = without_header(without_l1(image))
+    for table in (0, 1):
+        damaged = damaged.edited(image.layout.l2[table].offset, bytes(4096))
+    best = search(damaged).candidates[0]
+    assert best.score < 0.5
+    assert best.unowned_clusters == 1024
+    assert any("named by no table" in sentence for sentence in best.unknown)
+
+
+def test_free_clusters_with_old_bytes_are_not_missed() -> None:
+    image = filled(200, cluster_bits=12, step=1).build()
+    damaged = image.resized(len(image.file) + 8192).edited(len(image.file), pattern(8192, 3))
+    report = search(damaged)
+    best = report.candidates[0]
+    assert best.is_whole
+    assert best.score == 1.0
+    assert report.orphans.clusters == 2
+
+
+@pytest.mark.parametrize("structure", ["refcount_table", "refcount_block"])
+def test_lost_refcounts_are_no_lost_data(structure: str) -> None:
+    image = filled(200, cluster_bits=12, step=1).build()
+    layout = image.layout
+    span = layout.refcount_table if structure == "refcount_table" else layout.refcount_blocks[0]
+    best, read = read_best(image.edited(span.offset, bytes(4096)))
+    assert best.is_whole
+    assert read == image.guest_bytes()
+
+
+def test_the_zeros_before_a_found_l1_table_may_be_part_of_it() -> None:
+    builder = ImageBuilder(cluster_bits=9, size=8 * MIB)
+    for table in range(64, 200):  # one cluster of an L1 table has 64 entries
+        builder.write(table * 32 * KIB, pattern(512, table))
+    image = builder.build()
+    best = search(without_header(image)).candidates[0]
+    assert best.origin is Origin.FOUND
+    assert best.guessed
+    assert not best.is_whole
+
+
+def test_the_l2_table_of_a_lost_snapshot_is_put_back() -> None:
+    builder = filled(40, step=1)
+    builder.snapshot("before")
+    builder.write(20 << 16, pattern(64 * KIB, 99))
+    image = builder.build()
+    before = image.guest_bytes(snapshot="before")
+    damaged = image.edited(image.layout.snapshot_l1[0].offset, bytes(8))
+    source = BytesSource(damaged.to_bytes())
+    report = search_candidates(source, CancelToken())
+    assert report.candidates[0].origin is Origin.HEADER
+    completed, lost = report.candidates[1:]
+    assert completed.origin is Origin.COMPLETED
+    assert completed.of_snapshot
+    assert not completed.is_whole
+    with open_candidate(source, completed) as opened:
+        assert opened.read(0, opened.size_bytes) == before
+    assert lost.origin is Origin.SNAPSHOT
+    assert lost.lost_tables == 1
+    assert "nothing but zeros" in lost.lost[0].reason
+
+
+def test_a_whole_snapshot_does_not_stand_in_for_the_active_disk() -> None:
+    builder = filled(40, step=1)
+    builder.snapshot("before")
+    builder.write(20 << 16, pattern(64 * KIB, 99))
+    image = builder.build()
+    damaged = image.edited(image.layout.l2[0].offset, bytes(64 * KIB))
+    best, snapshot = search(damaged).candidates
+    assert best.origin is Origin.HEADER
+    assert best.lost
+    assert not best.is_whole
+    assert snapshot.is_whole
