@@ -131,24 +131,33 @@ def _zero_tail(facts: IncidentFacts) -> Hint | None:
 
 def _leaks(facts: IncidentFacts) -> Hint | None:
     """What became of a table, by the leaks it left: only the surest of these rules speaks."""
-    rules = (_lost_table, _wiped_l1, _emptied_table, _leaks_in_one_window)
+    rules = (
+        _lost_table,
+        _wiped_l1,
+        _emptied_table,
+        _emptied_snapshot_table,
+        _leaks_in_one_window,
+    )
     return next((hint for rule in rules if (hint := rule(facts))), None)
 
 
 def _lost_table(facts: IncidentFacts) -> Hint | None:
     if not facts.lost_tables:
         return None
+    missed = facts.count("refcount-too-high")
+    others = "the clusters with more references counted than there are" if missed else "the others"
+    what = "a snapshot's table" if facts.empty_snapshot_tables else "an L1 entry, or a snapshot,"
     return Hint(
         "lost-l2-table",
         f"{format_count(facts.lost_tables, 'leaked cluster')} of {facts.leaked_clusters:,} "
         f"{'holds an L2 table that maps' if facts.lost_tables == 1 else 'hold L2 tables that map'} "
-        f"{facts.lost_entries:,} of the others: an L1 entry, or a snapshot, was probably lost.",
+        f"{facts.lost_entries:,} of {others}: {what} was probably lost.",
         f"{_NO_REPAIR} The tables are still in the file; {_SALVAGE}",
     )
 
 
 def _wiped_l1(facts: IncidentFacts) -> Hint | None:
-    if not facts.l1_entries or facts.l1_used or facts.leaked_clusters < _MIN_UNMAPPED:
+    if not facts.l1_entries or facts.l1_used or not _held_data(facts):
         return None
     return Hint(
         "wiped-l1",
@@ -160,15 +169,42 @@ def _wiped_l1(facts: IncidentFacts) -> Hint | None:
 
 
 def _emptied_table(facts: IncidentFacts) -> Hint | None:
-    if not facts.empty_tables or facts.leaked_clusters < _MIN_UNMAPPED:
+    if not facts.empty_tables or not _held_data(facts):
         return None
     return Hint(
         "emptied-l2-table",
-        f"{format_count(facts.empty_tables, 'L2 table')} without any entry stand beside "
+        f"{format_count(facts.empty_tables, 'L2 table')} without any entry "
+        f"{'stands' if facts.empty_tables == 1 else 'stand'} beside "
         f"{format_count(facts.leaked_clusters, 'leaked cluster')}: a table was probably "
         "overwritten with zeros.",
         f"{_NO_REPAIR} Which guest address it had is lost with the table; "
         "`qcowgui salvage IMAGE` looks for older tables and lists the clusters that no table maps.",
+    )
+
+
+def _held_data(facts: IncidentFacts) -> bool:
+    """Whether the leaks are more than a crash leaves.
+
+    It leaves few, and none with a refcount above 1: that is compressed data of several clusters.
+    """
+    return facts.leaked_clusters >= _MIN_UNMAPPED or facts.shared_leaks > 0
+
+
+def _emptied_snapshot_table(facts: IncidentFacts) -> Hint | None:
+    if not facts.empty_snapshot_tables:
+        return None
+    # An empty disk has an empty table, too; what tells is that references are missing.
+    missed = facts.leaked_clusters + facts.count("refcount-too-high")
+    if not _held_data(facts) and not facts.count("refcount-too-high"):
+        return None
+    return Hint(
+        "emptied-snapshot-table",
+        f"{format_count(facts.empty_snapshot_tables, 'table')} of snapshots without any entry "
+        f"{'stands' if facts.empty_snapshot_tables == 1 else 'stand'} beside "
+        f"{format_count(missed, 'cluster')} with more references counted than there are: a "
+        "snapshot's table was probably overwritten with zeros.",
+        "Do not repair: lowering the counts would let what the snapshot needs be overwritten. "
+        f"The disk itself is not affected. {_SALVAGE}",
     )
 
 

@@ -60,9 +60,14 @@ class IncidentFacts:
         leaked_clusters: Clusters that count as used though nothing refers to them.
         leaks_first: The first of them; 0 when there are none.
         leaks_last: The last of them.
-        lost_tables: Leaked clusters that hold an L2 table which maps other leaked clusters.
-        lost_entries: Entries of these tables that map leaked clusters.
+        shared_leaks: Leaked clusters with a refcount above 1: compressed data, or what snapshots
+            had.
+        lost_tables: Leaked clusters that hold an L2 table which maps clusters that are leaked too,
+            or counted more often than they are referred to.
+        lost_entries: Entries of these tables that map such clusters.
         empty_tables: L2 tables of the active disk without any entry.
+        empty_snapshot_tables: L1 tables of snapshots, and L2 tables that only they name, without
+            any entry.
         l1_entries: Entries of the active L1 table that the disk needs.
         l1_used: Entries of it that are not zero.
         mapped_share: The part of the guest's clusters that have a host cluster, 0 to 1.
@@ -88,9 +93,11 @@ class IncidentFacts:
     leaked_clusters: int = 0
     leaks_first: int = 0
     leaks_last: int = 0
+    shared_leaks: int = 0
     lost_tables: int = 0
     lost_entries: int = 0
     empty_tables: int = 0
+    empty_snapshot_tables: int = 0
     l1_entries: int = 0
     l1_used: int = 0
     mapped_share: float = 0.0

@@ -15,15 +15,13 @@ import numpy as np
 
 from qcowgui.check.cluster_ownership import Ownership
 from qcowgui.check.collector import FindingGroup
+from qcowgui.check.empty_tables import EmptyTables, find_empty_tables
 from qcowgui.check.incident_facts import BEYOND_CODES, IncidentFacts, ZeroTail
-from qcowgui.check.l1_tables import L1Table
 from qcowgui.check.refcount_rules import RefcountSummary
 from qcowgui.check.reference_counts import Clusters
 from qcowgui.check.roles import METADATA_BITS, PAYLOAD_BITS, Role, bits_of, use_bit
-from qcowgui.check.snapshot_list import SnapshotList
 from qcowgui.check.stored import StoredRefcounts
 from qcowgui.check.totals import QemuTotals
-from qcowgui.check.walk import iter_l1_tables, iter_l2_tables
 from qcowgui.engine.work import CancelToken
 from qcowgui.format import geometry as geo
 from qcowgui.format.features import Compatible
@@ -95,9 +93,11 @@ def gather_facts(
     if stored is not None and (refcounts.too_low or refcounts.too_high):
         census = _take_census(stored, ownership, token)
     is_cut = any(findings[code] for code in BEYOND_CODES)
-    tables = _Tables()
-    if census.leaked_clusters:
-        tables = _look_for_tables(source, report, geometry, census, ownership.snapshots, token)
+    tables = EmptyTables()
+    lost = lost_entries = 0
+    if len(census.missed):
+        tables = find_empty_tables(source, report, geometry, ownership.snapshots, token)
+        lost, lost_entries = _lost_tables(source, geometry, census, token)
     return IncidentFacts(
         file_bytes=source.size_bytes,
         cluster_bytes=geometry.cluster_bytes,
@@ -111,11 +111,13 @@ def gather_facts(
         leaked_clusters=census.leaked_clusters,
         leaks_first=census.leaks_first,
         leaks_last=census.leaks_last,
-        lost_tables=tables.lost,
-        lost_entries=tables.lost_entries,
-        empty_tables=tables.empty,
+        shared_leaks=census.shared_leaks,
+        lost_tables=lost,
+        lost_entries=lost_entries,
+        empty_tables=tables.active_l2,
+        empty_snapshot_tables=tables.of_snapshots,
         l1_entries=min(report.header.l1_size, geometry.l1_entries_needed(report.virtual_bytes)),
-        l1_used=tables.l1_used,
+        l1_used=tables.active_l1_used,
         mapped_share=totals.allocated_clusters / max(1, totals.total_clusters),
         counted_end=_counted_end(source, stored) if stored and is_cut else 0,
         zero_tail=_zero_tail(source, ownership, census.leaks, token),
@@ -129,7 +131,11 @@ def gather_facts(
 
 @dataclass
 class _Census:
-    """Stored refcounts against references, in numbers. `leaks` has the first ones, ascending."""
+    """Stored refcounts against references, in numbers.
+
+    `leaks` has the first ones, ascending; `missed` these, and the first ones of the clusters that
+    have references, but fewer than are counted.
+    """
 
     used: int = 0
     counted: int = 0
@@ -137,85 +143,69 @@ class _Census:
     leaked_clusters: int = 0
     leaks_first: int = 0
     leaks_last: int = 0
+    shared_leaks: int = 0
     leaks: Clusters = field(default_factory=_NO_CLUSTERS.copy)
+    missed: Clusters = field(default_factory=_NO_CLUSTERS.copy)
 
 
 def _take_census(stored: StoredRefcounts, ownership: Ownership, token: CancelToken) -> _Census:
     census = _Census()
     for first, last in ownership.references.iter_parts(0, ownership.clusters):
         census.used += int(np.count_nonzero(ownership.computed[first:last]))
-    parts: list[Clusters] = []
-    kept = 0
+    leaks_found = _FirstClusters()
+    missed_found = _FirstClusters()
     for first, counts in stored.iter_blocks(ownership.clusters):
         token.raise_if_cancelled()
         computed = ownership.computed[first : first + len(counts)].astype(np.uint64)
         census.counted += int(np.count_nonzero(counts))
         higher = (computed != 0) & (counts == computed + np.uint64(1))
         census.one_too_high += int(np.count_nonzero(higher))
-        leaks = first + np.flatnonzero((counts != 0) & (computed == 0))
+        missed = np.flatnonzero(counts > computed)
+        missed_found.add(first + missed)
+        leaks = missed[computed[missed] == 0]
         if not len(leaks):
             continue
+        census.shared_leaks += int(np.count_nonzero(counts[leaks] > 1))
+        leaks = first + leaks
+        leaks_found.add(leaks)
         if not census.leaked_clusters:
             census.leaks_first = int(leaks[0])
         census.leaks_last = int(leaks[-1])
         census.leaked_clusters += len(leaks)
-        if kept < _MAX_LEAKS_KEPT:
-            parts.append(leaks[: _MAX_LEAKS_KEPT - kept])
-            kept += len(parts[-1])
-    if parts:
-        census.leaks = np.concatenate(parts)
+    census.leaks = leaks_found.clusters()
+    census.missed = missed_found.clusters()
     return census
 
 
-@dataclass
-class _Tables:
-    """What became of the mapping tables. See `IncidentFacts`."""
+class _FirstClusters:
+    """Keeps the first `_MAX_LEAKS_KEPT` clusters that it is given."""
 
-    lost: int = 0
-    lost_entries: int = 0
-    empty: int = 0
-    l1_used: int = 0
+    def __init__(self) -> None:
+        self._parts: list[Clusters] = []
+        self._left = _MAX_LEAKS_KEPT
+
+    def add(self, clusters: Clusters) -> None:
+        if len(clusters) and self._left:
+            self._parts.append(clusters[: self._left])
+            self._left -= len(self._parts[-1])
+
+    def clusters(self) -> Clusters:
+        return np.concatenate([_NO_CLUSTERS, *self._parts])
 
 
-def _look_for_tables(
-    source: ByteSource,
-    report: ImageReport,
-    geometry: Geometry,
-    census: _Census,
-    snapshots: SnapshotList,
-    token: CancelToken,
-) -> _Tables:
-    tables = _Tables()
-    active = next(iter_l1_tables(source, report, snapshots), None)
-    if active is not None and active.owner.snapshot is None:
-        tables.l1_used = int(np.count_nonzero(active.words))
-        tables.empty = _empty_tables(source, report, geometry, active, token)
+def _lost_tables(
+    source: ByteSource, geometry: Geometry, census: _Census, token: CancelToken
+) -> tuple[int, int]:
+    """Leaked clusters that are L2 tables, and how many entries of theirs map missed references."""
+    tables = entries = 0
     for cluster in _candidates(census.leaks, geometry.cluster_bytes):
         token.raise_if_cancelled()
         data = source.read_at(cluster * geometry.cluster_bytes, geometry.cluster_bytes)
-        mapped = _leaks_mapped(parse_words(data), census.leaks, geometry)
+        mapped = _missed_mapped(parse_words(data), census.missed, geometry)
         if mapped:
-            tables.lost += 1
-            tables.lost_entries += mapped
-    return tables
-
-
-def _empty_tables(
-    source: ByteSource, report: ImageReport, geometry: Geometry, l1: L1Table, token: CancelToken
-) -> int:
-    """How many L2 tables inside the file, named by `l1`, have no entry at all."""
-    offsets = l1.words & np.uint64(geo.OFFSET_MASK)
-    inside = (offsets != 0) & (offsets < np.uint64(source.size_bytes))
-    inside &= offsets & np.uint64(geometry.cluster_bytes - 1) == 0
-    empty = len(np.unique(offsets[inside]))
-    for table in iter_l2_tables(source, report, l1):
-        token.raise_if_cancelled()
-        starts = np.arange(0, len(table.words), geometry.l2_entries)
-        has_entries = np.logical_or.reduceat(table.words != 0, starts)
-        if table.bitmaps is not None:
-            has_entries |= np.logical_or.reduceat(table.bitmaps != 0, starts)
-        empty -= int(np.count_nonzero(has_entries))
-    return empty
+            tables += 1
+            entries += mapped
+    return tables, entries
 
 
 def _candidates(leaks: Clusters, cluster_bytes: int) -> Iterator[int]:
@@ -231,8 +221,8 @@ def _candidates(leaks: Clusters, cluster_bytes: int) -> Iterator[int]:
             return
 
 
-def _leaks_mapped(words: Words, leaks: Clusters, geometry: Geometry) -> int:
-    """How many leaked clusters `words` map, if they look like an L2 table of such; else 0."""
+def _missed_mapped(words: Words, missed: Clusters, geometry: Geometry) -> int:
+    """How many clusters of `missed` `words` map, if they look like an L2 table of such; else 0."""
     descriptors = words[:: geometry.l2_entry_bytes // ENTRY_BYTES]
     descriptors = descriptors[descriptors != 0]
     compressed = (descriptors & np.uint64(geo.COMPRESSED)) != 0
@@ -243,8 +233,8 @@ def _leaks_mapped(words: Words, leaks: Clusters, geometry: Geometry) -> int:
         return 0
     offsets[compressed] = descriptors[compressed] & np.uint64(geometry.compressed_offset_mask)
     clusters = (offsets >> np.uint64(geometry.cluster_bits)).astype(np.int64)
-    places = np.minimum(np.searchsorted(leaks, clusters), len(leaks) - 1)
-    mapped = int(np.count_nonzero(leaks[places] == clusters))
+    places = np.minimum(np.searchsorted(missed, clusters), len(missed) - 1)
+    mapped = int(np.count_nonzero(missed[places] == clusters))
     return mapped if mapped * 2 >= int(np.count_nonzero(offsets)) else 0
 
 

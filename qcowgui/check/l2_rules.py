@@ -165,16 +165,22 @@ def _judge_standard(
         ("extended-zero-flag", zero_in_extended),
         ("data-at-header", at_header),
         ("copied-without-cluster", stray & ~at_header & ~homeless),
-        *_place_rules(entries, guest_offsets, context),
+        *_place_rules(entries, guest_offsets, view.bitmaps, context),
     )
 
 
 def _place_rules(
-    entries: _Standard, guest_offsets: npt.NDArray[np.int64], context: RuleContext
+    entries: _Standard,
+    guest_offsets: npt.NDArray[np.int64],
+    bitmaps: Words | None,
+    context: RuleContext,
 ) -> list[tuple[str, _Flags]]:
     """The rules on where clusters lie: in the file, or in the data file."""
     aligned = entries.allocated & ~entries.unaligned
-    data_ends = entries.host_offsets + _needed_bytes(guest_offsets, context)
+    needed = _needed_bytes(guest_offsets, context)
+    if bitmaps is not None:
+        needed = np.minimum(needed, _allocated_bytes(bitmaps, context))
+    data_ends = entries.host_offsets + needed
     if not context.has_data_file:
         beyond = entries.allocated & (entries.host_offsets >= context.file_bytes)
         cut = aligned & entries.holds_data & ~beyond & (data_ends > context.file_bytes)
@@ -211,6 +217,13 @@ def _needed_bytes(
         last = (left > 0) & (left < needed)
         needed[last] = left[last]
     return needed
+
+
+def _allocated_bytes(bitmaps: Words, context: RuleContext) -> npt.NDArray[np.int64]:
+    """Where the last subcluster with data ends in each cluster; 0 where none has any."""
+    # The exponent of an exact float is the position behind the highest bit.
+    _, ends = np.frexp((bitmaps & _LOW_32).astype(np.float64))
+    return ends.astype(np.int64) * (context.geometry.cluster_bytes // 32)
 
 
 def _compressed_clean(view: L2View, compressed: _Flags, context: RuleContext) -> bool:

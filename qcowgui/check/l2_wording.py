@@ -50,12 +50,14 @@ STANDARD_RULES: Final[dict[str, EntryRule]] = {
         without_bits(geo.COPIED),
     ),
     "snapshot-copied": EntryRule(
-        Severity.SUSPICIOUS,
+        # QEMU leaves it so when a second snapshot is taken, and sets the flags anew on applying.
+        Severity.INFO,
         "1.11",
         lambda f: (
             "has COPIED set, but the refcount of what it names is "
-            f"{'not 1' if f.refcount is None else f'{f.refcount:,}'}: once the snapshot is "
-            "applied, a writer may change a cluster that others still need."
+            f"{'not 1' if f.refcount is None else f'{f.refcount:,}'}. QEMU sets the flag anew "
+            "when the snapshot is applied; a program that does not would write into clusters "
+            "that others still need."
         ),
         without_bits(geo.COPIED),
     ),

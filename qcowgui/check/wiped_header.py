@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from qcowgui.check.hints import Hint
+from qcowgui.errors import NotQcow2Error
 from qcowgui.format import geometry as geo
 from qcowgui.format import limits
 from qcowgui.format.geometry import ENTRY_BYTES
@@ -49,6 +50,27 @@ def wiped_first_cluster(source: ReadableAt) -> Hint | None:
                 "rebuilds what stood there from the tables, which are still in the file.",
             )
     return None
+
+
+def explain_not_qcow2(source: ReadableAt, error: NotQcow2Error) -> NotQcow2Error:
+    """`error`, or one that says more where the file is an image that has lost its first cluster.
+
+    Args:
+        source: The file.
+        error: What opening it came to.
+
+    Raises:
+        SourceError: When the operating system refuses a read.
+    """
+    found = wiped_first_cluster(source)
+    if found is None:
+        return error
+    return NotQcow2Error(
+        found.sentence.rstrip("."),
+        path=error.path,
+        detected=error.detected,
+        hint=found.advice.rstrip("."),
+    )
 
 
 def _is_layout(source: ReadableAt, cluster_bytes: int) -> bool:

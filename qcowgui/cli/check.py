@@ -149,17 +149,9 @@ def _inspect(source: FileSource) -> ImageReport:
     try:
         return inspect_source(source)
     except NotQcow2Error as error:
-        from qcowgui.check.wiped_header import wiped_first_cluster
+        from qcowgui.check.wiped_header import explain_not_qcow2
 
-        found = wiped_first_cluster(source)
-        if found is None:
-            raise
-        raise NotQcow2Error(
-            found.sentence.rstrip("."),
-            path=source.name,
-            detected=error.detected,
-            hint=found.advice.rstrip("."),
-        ) from error
+        raise explain_not_qcow2(source, error) from error
 
 
 class Presenter:

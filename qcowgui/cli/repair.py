@@ -19,7 +19,7 @@ from qcowgui.cli.check import exit_status
 from qcowgui.cli.collector import paused
 from qcowgui.cli.progress import State
 from qcowgui.engine.work import CancelToken, Counter, Executor, SerialExecutor, default_threads
-from qcowgui.errors import ExitCode, OutputError, UsageError
+from qcowgui.errors import ExitCode, NotQcow2Error, OutputError, UsageError
 from qcowgui.image.inspect import inspect_source
 from qcowgui.image.source import FileSource
 from qcowgui.units import MIB, format_count
@@ -67,8 +67,17 @@ Exit status: that of a check of the result: 0 consistent, 1 it could not be chec
 @click.option("--verify-all", is_flag=True, help="Compare every guest byte before writing.")
 @click.option("--force", is_flag=True, help="Replace an existing REPAIRED, once all went well.")
 @click.option("--yes", is_flag=True, help="Do not ask before changing IMAGE in place.")
-@click.option("--undo-file", metavar="FILE", help="The undo file; by default IMAGE.undo.")
+@click.option(
+    "--undo-file",
+    metavar="FILE",
+    help="The undo file; by default IMAGE.undo, or IMAGE.undo.2 and so on.",
+)
 @click.option("--undo", "undo_path", metavar="FILE", help="Put back what a repair has changed.")
+@click.option(
+    "--even-if-changed",
+    is_flag=True,
+    help="Undo, though IMAGE is a copy, or was changed elsewhere since.",
+)
 @click.option(
     "--ignore-locks", is_flag=True, help="Go on where it can't be told whether IMAGE is in use."
 )
@@ -112,8 +121,13 @@ def _require_sense(given: dict[str, Any]) -> None:
         raise UsageError("which image is to be repaired was not said")
     if not given["in_place"] and (given["yes"] or given["undo_file"]):
         raise UsageError("--yes and --undo-file are for --in-place")
+    if given["even_if_changed"] and not given["undo_path"]:
+        raise UsageError("--even-if-changed is for --undo")
     if given["force"] and not given["target"]:
-        raise UsageError("--force is for -o: an undo file is never overwritten")
+        raise UsageError(
+            "--force is for -o: an undo file is never overwritten",
+            hint="--undo-file FILE names another one" if given["in_place"] else "",
+        )
 
 
 def _undo(given: dict[str, Any]) -> int:
@@ -122,7 +136,12 @@ def _undo(given: dict[str, Any]) -> int:
         from qcowgui.repair.undo import undo_repair
 
     image = Path(given["image"]) if given["image"] else None
-    result = undo_repair(Path(given["undo_path"]), image, allow_unknown_locks=given["ignore_locks"])
+    result = undo_repair(
+        Path(given["undo_path"]),
+        image,
+        allow_unknown_locks=given["ignore_locks"],
+        even_if_changed=given["even_if_changed"],
+    )
     restored = result.restored_bytes
     if given["as_json"]:
         output.print_json(
@@ -179,7 +198,12 @@ class _Repair:
             free_unowned=given["free_unowned"],
             verify_all=given["verify_all"],
         )
-        report = inspect_source(source)
+        try:
+            report = inspect_source(source)
+        except NotQcow2Error as error:
+            from qcowgui.check.wiped_header import explain_not_qcow2
+
+            raise explain_not_qcow2(source, error) from error
         with _executor(source, given) as executor:
             return plan_repair(source, request, report=report, token=self._token, executor=executor)
 
@@ -209,10 +233,11 @@ class _Repair:
             return Outcome(None, None, 0, proven.after)
         with interrupts.held_back(), paused():
             from qcowgui.repair.apply import apply_in_place, apply_to_copy
+            from qcowgui.repair.undo_file import propose_undo_path
         given, plan = self._given, proven.plan
         if given["in_place"]:
             self._label, self._total = "repairing", 2 * plan.written_bytes
-            undo_path = Path(given["undo_file"] or f"{self._image}.undo")
+            undo_path = Path(given["undo_file"] or propose_undo_path(Path(self._image)))
             result = apply_in_place(
                 plan,
                 Path(self._image),

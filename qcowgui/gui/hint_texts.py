@@ -32,6 +32,7 @@ _ACTIONS: Final = {
     "lost-l2-table": (HintAction.SALVAGE,),
     "wiped-l1": (HintAction.SALVAGE,),
     "emptied-l2-table": (HintAction.SALVAGE, HintAction.DEEP_CHECK),
+    "emptied-snapshot-table": (HintAction.SALVAGE,),
     "leaks-in-one-window": (HintAction.SALVAGE,),
     "concurrent-writers": (HintAction.SALVAGE, HintAction.DEEP_CHECK),
     "refcounts-all-zero": (HintAction.REPAIR,),
@@ -50,6 +51,7 @@ _LOST: Final = frozenset(
         "lost-l2-table",
         "wiped-l1",
         "emptied-l2-table",
+        "emptied-snapshot-table",
         "concurrent-writers",
         "wrong-compression-type",
     }

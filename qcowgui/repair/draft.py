@@ -12,9 +12,12 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Final
 
+import numpy as np
+
 from qcowgui.check.checker import CheckReport
 from qcowgui.check.cluster_ownership import Ownership
 from qcowgui.check.ownership import build
+from qcowgui.check.reference_counts import Clusters
 from qcowgui.check.roles import Role, use_bit
 from qcowgui.check.stored import StoredRefcounts
 from qcowgui.engine.work import CancelToken
@@ -275,8 +278,10 @@ class Drafting:
         self._take(found)
         self._new_file_bytes = space.new_file_bytes
         if found.new_table or found.new_blocks:
-            blocks = format_count(found.new_blocks, "refcount block")
-            self._notes.append(f"{blocks}{' and their table' * found.new_table} made anew.")
+            blocks = format_count(found.new_blocks, "refcount block") if found.new_blocks else ""
+            table = "the refcount table" if found.new_table else ""
+            made = f"{blocks} and {table}" if blocks and table else blocks or table
+            self._notes.append(f"Made anew: {made}.")
 
     def _targets(
         self, ownership: Ownership, stored: StoredRefcounts, header: Header
@@ -286,22 +291,38 @@ class Drafting:
         sound = find_sound(stored, ownership, header, self._source.size_bytes)
         # A table that was overwritten has lost what it mapped.
         if self._keep_leaks or (len(ownership.conflicts) and not self._free_unowned):
-            keep_high_counts(targets, self._source, stored, sound)
-            self._tell_kept(targets.kept_leaks)
+            keep_high_counts(targets, self._source, stored, sound, self._abandoned(ownership))
+            self._tell_kept(targets)
         return targets, sound
+
+    def _abandoned(self, ownership: Ownership) -> Clusters:
+        """The clusters of a snapshot table that is written anew elsewhere, and of nothing else."""
+        before = self._before.ownership
+        clusters = np.flatnonzero(before.uses == use_bit(Role.SNAPSHOT_TABLE))
+        clusters = clusters[clusters < ownership.clusters]
+        only_it = (before.computed[clusters] == 1) & (ownership.computed[clusters] == 0)
+        abandoned: Clusters = clusters[only_it]
+        return abandoned
 
     def _collect_copied(self, view: View, since: View | None = None) -> None:
         collect_copied_fixes(view, self._book, self._editable, self._token, since=since)
 
-    def _tell_kept(self, clusters: int) -> None:
-        if not clusters:
-            return
-        size_bytes = clusters * self._geometry.cluster_bytes
-        self._refused.append(
-            f"{format_count(clusters, 'cluster')} ({size_bytes:,} bytes) to which nothing refers "
-            "stay counted as used: tables are lost, and these may hold what they mapped. "
-            "`qcowgui salvage` looks for it; --free-unowned frees them."
-        )
+    def _tell_kept(self, targets: Targets) -> None:
+        if targets.kept_leaks:
+            size_bytes = targets.kept_leaks * self._geometry.cluster_bytes
+            stay = "stays" if targets.kept_leaks == 1 else "stay"
+            self._refused.append(
+                f"{format_count(targets.kept_leaks, 'cluster')} ({size_bytes:,} bytes) to which "
+                f"nothing refers {stay} counted as used: references may be lost, and what they "
+                "named be there. `qcowgui salvage` looks for it; --free-unowned frees them."
+            )
+        if targets.kept_high:
+            keep = "keeps its refcount" if targets.kept_high == 1 else "keep their refcounts"
+            self._refused.append(
+                f"{format_count(targets.kept_high, 'cluster')} with fewer references than are "
+                f"counted {keep}: a snapshot or a table may be lost that needs them. "
+                "`qcowgui salvage` looks for it; --free-unowned lowers the counts."
+            )
 
     def _note_entry_fixes(self) -> None:
         if self._book.has(Fix.KEEP_DATA):

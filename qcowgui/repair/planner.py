@@ -20,7 +20,9 @@ from qcowgui.repair.edits import RepairPlan, take_fingerprint
 from qcowgui.repair.entry_pass import View
 from qcowgui.repair.feature_fixes import clear_state_bits
 from qcowgui.repair.guest_proof import GuestProof, first_contested
-from qcowgui.repair.remains import HANDS_OFF, MAPPING_LOST, TABLES_LOST_HINTS, iter_remaining
+from qcowgui.repair.lost_references import may_have_lost_references
+from qcowgui.repair.misread_guest import iter_misread
+from qcowgui.repair.remains import HANDS_OFF, iter_remaining
 from qcowgui.repair.sector_fixes import SECTOR_CODES
 from qcowgui.units import format_offset
 
@@ -128,12 +130,17 @@ class _Planning:
         draft = self._draft(before)
         if not draft.edits and draft.new_file_bytes == self._source.size_bytes:
             after = before
-            plan = self._plan(draft, draft.refused + tuple(iter_remaining(before)))
+            plan = self._plan(draft, draft.refused + self._left(before, before))
         else:
             draft, after = self._prove(before, draft)
-            plan = self._plan(draft, draft.refused + tuple(iter_remaining(after)))
+            plan = self._plan(draft, draft.refused + self._left(before, after))
         self._source.require_unchanged()
         return ProvenPlan(plan, draft.changes, before, after)
+
+    def _left(self, before: CheckReport, after: CheckReport) -> tuple[str, ...]:
+        """What no edit puts right: what the guest misreads, and the findings that remain."""
+        misread = iter_misread(self._source, before, self._token)
+        return (*misread, *iter_remaining(after))
 
     def _note_finding(self, finding: Finding) -> None:
         if finding.code in SECTOR_CODES:
@@ -170,7 +177,7 @@ class _Planning:
             geometry,
             self._token,
             self._tick,
-            keep_leaks=_lost_references(before),
+            keep_leaks=may_have_lost_references(self._source, before, self._token),
             free_unowned=self._request.free_unowned,
         )
         if self._request.tier is Repair.LEAKS:
@@ -232,13 +239,6 @@ class _Planning:
             draft.notes,
             refused,
         )
-
-
-def _lost_references(before: CheckReport) -> bool:
-    """Whether what nothing refers to may be what lost or broken tables named."""
-    codes = {group.code for group in before.groups}
-    hints = {hint.code for hint in before.hints}
-    return bool(codes & MAPPING_LOST or hints & TABLES_LOST_HINTS)
 
 
 def _is_clean(checked: CheckReport) -> bool:

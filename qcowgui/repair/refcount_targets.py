@@ -25,10 +25,12 @@ class Targets:
     Attributes:
         counts: uint16 or uint32, as many as there are clusters.
         kept_leaks: Clusters that nothing refers to and that stay counted as used.
+        kept_high: Clusters with references that stay counted more often than there are.
     """
 
     counts: Counts
     kept_leaks: int = 0
+    kept_high: int = 0
 
     def use(self, first: int, clusters: int) -> None:
         """Count one reference to each of some clusters that had none."""
@@ -122,22 +124,27 @@ def targets_of(ownership: Ownership) -> Targets:
 
 
 def keep_high_counts(
-    targets: Targets, source: ByteSource, stored: StoredRefcounts, sound: SoundStructures
+    targets: Targets,
+    source: ByteSource,
+    stored: StoredRefcounts,
+    sound: SoundStructures,
+    abandoned: Clusters,
 ) -> None:
     """Let no count fall: for what is counted too often, somebody may exist who is not found.
 
     Args:
-        targets: Are changed; its `kept_leaks` counts the clusters that nothing refers to.
+        targets: Are changed; `kept_leaks` and `kept_high` count what is kept.
         source: The image.
         stored: The refcounts as they are.
         sound: The blocks that are to be believed.
+        abandoned: Clusters whose only owner the repair has moved: they become free.
 
     Raises:
         SourceError: When the operating system refuses a read.
     """
     geometry, per_block = stored.geometry, stored.geometry.refcounts_per_block
     most = np.uint64(np.iinfo(targets.counts.dtype).max)
-    structures = _structure_clusters(stored, sound)
+    structures = np.concatenate([_structure_clusters(stored, sound), abandoned])
     for entry in np.flatnonzero(sound.blocks).tolist():
         offset = int(sound.blocks[entry]) << geometry.cluster_bits
         block = source.read_at(offset, geometry.cluster_bytes)
@@ -148,6 +155,7 @@ def keep_high_counts(
         inside = structures[(structures >= first) & (structures < first + len(part))]
         counts[inside - first] = 0
         targets.kept_leaks += int(np.count_nonzero((part == 0) & (counts > 0)))
+        targets.kept_high += int(np.count_nonzero((part > 0) & (counts > part)))
         part[:] = np.maximum(part, np.minimum(counts, most).astype(part.dtype))
 
 

@@ -15,49 +15,19 @@ HANDS_OFF: Final = frozenset({"clusters-above-limit", "extension-legacy-compress
 """Where these are found nothing is repaired, and neither where guest data can't be mapped at all:
 what the metadata means can't be told then."""
 
-MAPPING_LOST: Final = frozenset(
-    {
-        "l1-too-small",
-        "l1-too-large",
-        "l1-offset",
-        "l1-truncated",
-        "l2-offset-unaligned",
-        "l2-table-beyond-eof",
-        "l2-truncated",
-        "data-cluster-unaligned",
-        "data-at-header",
-        "data-beyond-eof",
-        "compressed-offset-high",
-        "compressed-beyond-eof",
-        "compressed-missing",
-        "subclusters-without-cluster",
-        "snapshot-count",
-        "snapshot-table-offset",
-        "snapshot-table-truncated",
-        "snapshot-table-too-large",
-        "snapshot-l1",
-        "extension-count",
-        "extension-overlong",
-        "extension-truncated",
-        "extension-length",
-        "encryption-header-location",
-        "encryption-without-header",
-    }
-)
-"""Where these are found, some references are lost; what nothing refers to may be what they named.
-Their findings, and the hints below, keep leaked clusters from being freed."""
-
 TABLES_LOST_HINTS: Final = frozenset(
     {
         "lost-l2-table",
         "wiped-l1",
         "emptied-l2-table",
+        "emptied-snapshot-table",
         "leaks-in-one-window",
         "concurrent-writers",
         "zero-tail",
         "truncated-file",
     }
 )
+"""Hints that the user has to read before a repair."""
 
 _CUT: Final = (
     "the bytes are not in the file: copy it again; `qcowgui salvage` or `qcowgui convert "
@@ -90,7 +60,6 @@ _ADVICE: Final[dict[str, str]] = {
             "compressed-truncated",
             "file-shorter-than-image",
             "metadata-beyond-eof",
-            "snapshot-table-truncated",
         ),
         _CUT,
     ),
@@ -119,6 +88,8 @@ _ADVICE: Final[dict[str, str]] = {
         _SNAPSHOT,
     ),
     "snapshot-count": "how many snapshots there are can't be told",
+    "snapshot-table-truncated": "if the file is complete, the table or its number of snapshots "
+    "was overwritten; else copy it again",
     "snapshot-table-offset": "where the snapshots are can't be told; the disk itself is not "
     "affected",
     "snapshot-table-too-large": "where the snapshots end can't be told; the disk itself is not "

@@ -49,7 +49,11 @@ def needs_snapshot_fixes(report: ImageReport) -> bool:
         return False
     if codes & {"snapshot-count", "snapshot-table-truncated"}:
         return True
-    return any(_odd_extra(snapshot, report.header.version) for snapshot in report.snapshots)
+    if all(_is_blank(snapshot) for snapshot in report.snapshots):
+        return False
+    return _is_blank(report.snapshots[-1]) or any(
+        _odd_extra(snapshot, report.header.version) for snapshot in report.snapshots
+    )
 
 
 _HOPELESS: Final = frozenset(
@@ -113,7 +117,11 @@ def _kept(report: ImageReport) -> tuple[Snapshot, ...]:
     """
     snapshots = report.snapshots
     if all(finding.code != "snapshot-count" for finding in report.findings):
-        return snapshots
+        # A count that is too large makes entries of the zeros that fill the table's cluster.
+        last = max(
+            (snapshot.index for snapshot in snapshots if not _is_blank(snapshot)), default=-1
+        )
+        return snapshots[: last + 1]
     sound = [snapshot.index for snapshot in snapshots if _is_plausible(snapshot, report)]
     return snapshots[: sound[-1] + 1] if sound else ()
 
@@ -128,6 +136,18 @@ def _is_plausible(snapshot: Snapshot, report: ImageReport) -> bool:
         and geometry.is_aligned(snapshot.l1_table_offset)
         and l1_end <= report.file_bytes
         and snapshot.extra_data_size <= limits.MAX_SNAPSHOT_EXTRA_BYTES
+    )
+
+
+def _is_blank(snapshot: Snapshot) -> bool:
+    """Whether the entry is made of zeros: it has no id, and names no table."""
+    return not (
+        snapshot.id_raw
+        or snapshot.name_raw
+        or snapshot.l1_table_offset
+        or snapshot.l1_size
+        or snapshot.extra_data_size
+        or snapshot.vm_state_bytes
     )
 
 

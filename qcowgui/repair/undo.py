@@ -139,7 +139,8 @@ def _require_as_left(image: WritableImage, undo: UndoFile, *, even_if_changed: b
             f"{image.path} was changed after the repair, or is a copy: to put back old metadata "
             "under newer data would damage it",
             path=str(image.path),
-            hint="if it is an unchanged copy, say so (--even-if-changed)",
+            hint="only if it is a copy, or what was written since is guest data that needed no new "
+            "cluster, may it be put back all the same (--even-if-changed)",
         )
 
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, Self
 
 from qcowgui.convert.output import OutputFile, refused
-from qcowgui.errors import SourceError
+from qcowgui.errors import OutputError, SourceError
 from qcowgui.image.source import FileSource
 from qcowgui.repair.copying import keep_private
 from qcowgui.repair.edits import Fingerprint
@@ -115,6 +115,12 @@ def write_undo_file(
     Raises:
         OutputError: When it can't be written, or something is at `path` already.
     """
+    if os.path.lexists(path):
+        raise OutputError(
+            f"{path} exists already, and an undo file is never overwritten",
+            path=str(path),
+            hint="name another one (--undo-file)",
+        )
     name = os.fsencode(image_path.absolute())
     device, inode = fingerprint.identity or (0, 0)
     flags = _FLAG_BLOCK_DEVICE if fingerprint.modified_ns is None else 0

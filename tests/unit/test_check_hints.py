@@ -17,6 +17,7 @@ from qcowgui.check.incident_facts import IncidentFacts, ZeroTail
 from qcowgui.check.incident_search import gather_facts
 from qcowgui.check.wiped_header import wiped_first_cluster
 from qcowgui.engine.work import CancelToken
+from qcowgui.image.inspect import inspect_source
 from qcowgui.image.source import ByteSource, BytesSource, FileSource
 from qcowgui.units import format_size
 from tests.support import damage
@@ -93,6 +94,13 @@ def test_sound_image_has_no_hint() -> None:
         ({"leaked_clusters": 9, "lost_tables": 1, "lost_entries": 8}, "lost-l2-table"),
         ({"leaked_clusters": 16, "l1_used": 0}, "wiped-l1"),
         ({"leaked_clusters": 16, "empty_tables": 1}, "emptied-l2-table"),
+        ({"leaked_clusters": 1, "shared_leaks": 1, "l1_used": 0}, "wiped-l1"),
+        ({"leaked_clusters": 1, "shared_leaks": 1, "empty_tables": 1}, "emptied-l2-table"),
+        ({"leaked_clusters": 16, "empty_snapshot_tables": 1}, "emptied-snapshot-table"),
+        (
+            {"findings": {"refcount-too-high": 1}, "empty_snapshot_tables": 1},
+            "emptied-snapshot-table",
+        ),
         ({"leaked_clusters": 64, "leaks_last": 127}, "leaks-in-one-window"),
         ({"tables_with_data": 4}, "concurrent-writers"),
         ({"counted_clusters": 0}, "refcounts-all-zero"),
@@ -127,6 +135,7 @@ def test_each_pattern(changed: dict[str, object], code: str) -> None:
         {"leaked_clusters": 9000, "leaks_last": 9300},
         {"leaked_clusters": 15, "empty_tables": 1, "leaks_last": 900},
         {"leaked_clusters": 15, "l1_used": 0, "leaks_last": 900},
+        {"leaked_clusters": 15, "empty_snapshot_tables": 1, "leaks_last": 900},
         {"findings": {"data-beyond-eof": 3}, "counted_end": 100 * MIB + 64 * KIB},
         {"findings": {"l1-truncated": 1}},
         {"tables_with_data": 3},
@@ -242,6 +251,43 @@ def test_l1_and_l2_tables_overwritten_with_zeros() -> None:
     for span in (built.layout.l1, *built.layout.l2.values()):
         built = damage.poke(built, span.offset, bytes(span.length))
     assert list(hints_of(built)) == ["wiped-l1"]
+
+
+def test_table_of_compressed_clusters_overwritten_with_zeros() -> None:
+    """A host cluster of payloads has many references, so that few leaks tell of much data."""
+    builder = ImageBuilder(cluster_bits=12, size=MIB)
+    for index in range(20):
+        builder.write_compressed(index, text(4096, index))
+    built = builder.build()
+    span = built.layout.l2[0]
+    hints = hints_of(damage.poke(built, span.offset, bytes(span.length)))
+    assert list(hints) == ["emptied-l2-table"]
+    assert "Do not repair" in hints["emptied-l2-table"].advice
+
+
+def with_snapshot(*, rewritten: bool) -> BuiltImage:
+    """A snapshot that shares 8 data clusters with the disk, and their table unless `rewritten`."""
+    builder = ImageBuilder(cluster_bits=9, size=16 * KIB)
+    builder.write(0, pattern(8 * 512))
+    builder.snapshot("first")
+    if rewritten:
+        builder.write(0, pattern(512, 9))
+    return builder.build()
+
+
+def test_l1_of_a_snapshot_overwritten_with_zeros() -> None:
+    built = with_snapshot(rewritten=True)
+    offset = inspect_source(BytesSource(built.to_bytes())).snapshots[0].l1_table_offset
+    hints = hints_of(damage.poke(built, offset, bytes(8)))
+    assert list(hints) == ["lost-l2-table"]
+    assert "a snapshot's table was probably lost" in hints["lost-l2-table"].sentence
+
+
+def test_l1_of_a_snapshot_without_tables_of_its_own_overwritten_with_zeros() -> None:
+    built = with_snapshot(rewritten=False)
+    offset = inspect_source(BytesSource(built.to_bytes())).snapshots[0].l1_table_offset
+    hints = hints_of(damage.poke(built, offset, bytes(8)))
+    assert list(hints) == ["emptied-snapshot-table"]
 
 
 def test_leaks_of_crashes_are_just_leaks() -> None:

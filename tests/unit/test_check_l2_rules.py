@@ -122,6 +122,15 @@ def test_one_extended_entry(word: int, bitmap: int, codes: set[str]) -> None:
     assert judged(entries, EXTENDED) == {code: [1] for code in codes}
 
 
+def test_a_cluster_is_needed_up_to_its_last_subcluster_with_data() -> None:
+    context = replace(EXTENDED, file_bytes=0x60800)
+    assert judged([(0x60000, 1)], context) == {}
+    assert judged([(0x60000, ALL << 32)], context) == {}
+    assert judged([(0x60000, 1 | (ALL - 3) << 32)], context) == {}
+    assert judged([(0x60000, 2)], context) == {"data-truncated": [0]}
+    assert judged([(0x60000, 1 << 31)], context) == {"data-truncated": [0]}
+
+
 @pytest.mark.parametrize(
     ("word", "codes"),
     [
@@ -242,13 +251,15 @@ def naive(index: int, word: int, bitmap: int, context: RuleContext) -> set[str]:
     if allocated and offset % cluster:
         codes.add("data-cluster-unaligned" if has_data else "zero-cluster-unaligned")
     if allocated:
-        codes |= naive_place(guest, offset, context, has_data=has_data)
+        data_bytes = alloc_bits.bit_length() * cluster // 32 if extended else cluster
+        codes |= naive_place(guest, offset, context, data_bytes=data_bytes if has_data else 0)
     return codes
 
 
-def naive_place(guest: int, offset: int, context: RuleContext, *, has_data: bool) -> set[str]:
+def naive_place(guest: int, offset: int, context: RuleContext, *, data_bytes: int) -> set[str]:
     aligned = offset % context.geometry.cluster_bytes == 0
-    end = offset + needed(guest, context)
+    end = offset + min(data_bytes, needed(guest, context))
+    has_data = data_bytes > 0
     if context.has_data_file:
         if aligned and offset != guest:
             return {"data-file-offset"}

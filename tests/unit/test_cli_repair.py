@@ -150,13 +150,40 @@ def test_an_undo_file_is_never_overwritten(image: Path, capsys: Capture) -> None
     before = image.read_bytes()
     undo = image.with_name("image.qcow2.undo")
     undo.write_bytes(b"an older one")
-    assert run(["repair", str(image), "--in-place", "--yes"]) == ExitCode.FAILED
+    arguments = ["repair", str(image), "--in-place", "--yes"]
+    assert run([*arguments, "--undo-file", str(undo)]) == ExitCode.FAILED
+    assert "--undo-file" in capsys.readouterr().err
     assert undo.read_bytes() == b"an older one"
     assert image.read_bytes() == before
     other = image.with_name("other.undo")
-    arguments = ["repair", str(image), "--in-place", "--yes", "--undo-file", str(other)]
-    assert run(arguments) == ExitCode.GOOD
+    assert run([*arguments, "--undo-file", str(other)]) == ExitCode.GOOD
     assert other.exists()
+    capsys.readouterr()
+
+
+def test_a_second_repair_gets_an_undo_file_of_its_own(image: Path, capsys: Capture) -> None:
+    before = image.read_bytes()
+    undo = Path(f"{image}.undo")
+    arguments = ["repair", str(image), "--in-place", "--yes"]
+    assert run(arguments) == ExitCode.GOOD
+    assert run(["repair", "--undo", str(undo)]) == ExitCode.GOOD
+    used = undo.read_bytes()
+    assert run(arguments) == ExitCode.GOOD
+    assert undo.read_bytes() == used
+    assert f"--undo {undo}.2" in capsys.readouterr().out
+    assert run(["repair", "--undo", f"{undo}.2"]) == ExitCode.GOOD
+    assert image.read_bytes() == before
+
+
+def test_an_undo_of_a_copy_has_to_be_asked_for(image: Path, capsys: Capture) -> None:
+    before = image.read_bytes()
+    assert run(["repair", str(image), "--in-place", "--yes"]) == ExitCode.GOOD
+    os.utime(image, ns=(0, 0))
+    undo = f"{image}.undo"
+    assert run(["repair", "--undo", undo]) == ExitCode.FAILED
+    assert "--even-if-changed" in capsys.readouterr().err
+    assert run(["repair", "--undo", undo, "--even-if-changed"]) == ExitCode.GOOD
+    assert image.read_bytes() == before
     capsys.readouterr()
 
 
@@ -209,7 +236,8 @@ def test_on_a_terminal_the_user_is_asked(image: Path, answer: bytes, repaired: b
         (["image", "--in-place", "--undo", "x"], "exclude each other"),
         (["image", "-o", "x", "--yes"], "--in-place"),
         (["image", "--plan", "--undo-file", "x"], "--in-place"),
-        (["image", "--in-place", "--force"], "never overwritten"),
+        (["image", "--in-place", "--force"], "--undo-file FILE"),
+        (["image", "--plan", "--even-if-changed"], "is for --undo"),
     ],
 )
 def test_options_that_make_no_sense(arguments: list[str], told: str, capsys: Capture) -> None:
@@ -222,6 +250,18 @@ def test_no_qcow2_image(tmp_path: Path, capsys: Capture) -> None:
     path.write_bytes(bytes(4096))
     assert run(["repair", str(path), "--plan"]) == ExitCode.UNSUPPORTED
     capsys.readouterr()
+
+
+def test_an_image_without_its_first_cluster_is_sent_to_salvage(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    path = b0().write_to(tmp_path / "image.qcow2")
+    poke_file(path, 0, bytes(64 << 10))
+    assert run(["repair", str(path), "--plan"]) == ExitCode.UNSUPPORTED
+    told = capsys.readouterr().err
+    assert "first cluster was probably overwritten" in told
+    assert "qcowgui salvage" in told
+    assert "raw" not in told
 
 
 def test_a_copy_that_the_disk_falsified_is_not_kept(

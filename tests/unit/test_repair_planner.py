@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,9 @@ from tests.support.base_images import b0, b0_builder, pattern, rich, s0, s0_buil
 from tests.support.built import BuiltImage
 from tests.support.check_damages import CHECK_DAMAGES
 from tests.support.damage import (
+    get_field,
     get_l2_entry,
+    poke,
     set_feature_bit,
     set_field,
     set_l1_entry,
@@ -85,6 +88,71 @@ def test_a_wiped_l1_keeps_its_clusters() -> None:
     assert proven.before.hints
     assert proven.plan.is_empty
     assert any("salvage" in sentence for sentence in proven.plan.refused)
+
+
+@pytest.mark.parametrize("tier", [Repair.LEAKS, Repair.ALL])
+def test_an_emptied_table_of_compressed_clusters_keeps_their_data(tier: Repair) -> None:
+    builder = b0_builder(cluster_bits=12, size=1 << 20)
+    for index in range(4):
+        builder.write_compressed(index, pattern(4096, index))
+    image = builder.build()
+    span = image.layout.l2[0]
+    image = poke(image, span.offset, bytes(span.length))
+    proven = planned(image, RepairRequest(tier=tier))
+    assert proven.before.leaked_clusters > 0
+    assert proven.changes == {}
+    assert any("--free-unowned" in sentence for sentence in proven.plan.refused)
+
+
+@pytest.mark.parametrize("tier", [Repair.LEAKS, Repair.ALL])
+@pytest.mark.parametrize("rewritten", [False, True])
+def test_an_emptied_table_of_a_snapshot_keeps_what_it_needs(tier: Repair, rewritten: bool) -> None:
+    builder = s0_builder()
+    builder.write(0, pattern(2048, 3))
+    builder.snapshot("first")
+    if rewritten:
+        builder.write(0, pattern(512, 4))
+    image = builder.build()
+    report = inspect_source(BytesSource(image.to_bytes()))
+    image = poke(image, report.snapshots[0].l1_table_offset, bytes(8))
+    proven = planned(image, RepairRequest(tier=tier))
+    assert "refcount-too-high" in codes(proven.before)
+    assert not proven.changes.keys() & {"leak", "refcount-too-high"}
+    assert any("keep" in sentence and "salvage" in sentence for sentence in proven.plan.refused)
+
+    freed = planned(image, RepairRequest(tier=tier, free_unowned=True))
+    assert freed.changes["refcount-too-high"] > 0
+    assert freed.after.totals.leaks == 0
+
+
+def with_second_entry_at(host_offset: Callable[[BuiltImage], int]) -> BuiltImage:
+    """Two data clusters, the second of which the table no longer names."""
+    builder = s0_builder()
+    builder.write(0, pattern(1024, 3))
+    image = builder.build()
+    return set_l2_entry(image, 1, COPIED | host_offset(image))
+
+
+def test_an_entry_that_names_a_table_leaves_its_lost_data_counted() -> None:
+    image = with_second_entry_at(lambda found: get_field(found, "refcount_table_offset"))
+    proven = planned(image)
+    assert "owner-conflict" in codes(proven.before)
+    assert "leak" not in proven.changes
+    assert proven.after.leaked_clusters == proven.before.leaked_clusters == 1
+    [misread] = [text for text in proven.plan.refused if "the refcount table" in text]
+    assert misread.startswith("Guest 0x200 to 0x400:")
+
+
+def test_an_entry_that_names_other_data_leaves_its_lost_data_counted() -> None:
+    image = with_second_entry_at(lambda found: get_l2_entry(found, 0) & ~COPIED)
+    proven = planned(image)
+    assert "shared-data" in codes(proven.before)
+    assert "leak" not in proven.changes
+    assert proven.after.leaked_clusters == proven.before.leaked_clusters == 1
+    assert any(
+        text.startswith("Guest 0x0 to 0x200, 0x200 to 0x400: all read")
+        for text in proven.plan.refused
+    )
 
 
 def test_the_tier_of_leaks_leaves_errors_alone() -> None:

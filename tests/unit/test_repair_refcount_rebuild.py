@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 
 from qcowgui.check.checker import CheckReport
@@ -162,7 +163,7 @@ def find(image: BuiltImage) -> tuple[View, Targets, tuple[bool, list[int]]]:
     stored = StoredRefcounts(source, report)
     sound = find_sound(stored, ownership, report.header, source.size_bytes)
     targets = targets_of(ownership)
-    keep_high_counts(targets, source, stored, sound)
+    keep_high_counts(targets, source, stored, sound, np.zeros(0, dtype=np.int64))
     return View(source, report), targets, (sound.table, sound.blocks[:3].tolist())
 
 

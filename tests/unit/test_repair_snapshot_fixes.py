@@ -77,6 +77,13 @@ def test_entries_that_are_in_order_are_copied_byte_for_byte() -> None:
     assert [found.name for found in after.snapshots] == ["kept", "odd"]
 
 
+def test_entries_of_zeros_behind_the_last_snapshot_are_dropped() -> None:
+    found, _, after = fixed(set_field(rich(), "nb_snapshots", 5))
+    assert (found.dropped, found.rewritten) == (3, 0)
+    assert [snapshot.name for snapshot in after.snapshots] == ["first", "second"]
+    assert [edit.offset for edit in found.edits] == [60]
+
+
 def test_a_cut_entry_is_dropped_and_the_table_stays() -> None:
     image = rich()
     table = image.layout.snapshot_table

@@ -440,7 +440,9 @@ class SalvageDialog(QDialog):
                 name=name
             )
         )
-        self.banner.say(title, "\n".join(lines), tone=Tone.WARNING if lost else Tone.NOTE)
+        chosen = self.chosen()
+        sure = not lost and chosen is not None and chosen.is_whole
+        self.banner.say(title, "\n".join(lines), tone=Tone.NOTE if sure else Tone.WARNING)
         self._show_losses(self.tr("Losses  {count}"), result.losses)
         if lost:
             self.tabs.setCurrentWidget(self.losses)
