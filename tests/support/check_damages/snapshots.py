@@ -161,7 +161,8 @@ def _enter_table(book: Book) -> None:
         "S5",
         "snapshot-table-too-large",
         _huge_table,
-        may="snapshot-duplicate snapshot-name-duplicate snapshot-name-text refcount-zero trailing-data",
+        may="snapshot-duplicate snapshot-name-duplicate snapshot-name-text refcount-zero "
+        "trailing-data",
         only=["v3-64k"],
         qemu=Verdict.ERRORS,
         says="Snapshot table is too big",
