@@ -15,6 +15,7 @@ from qcowgui.image.source import FileSource
 from tests.support import oracle
 from tests.support.built import BuiltImage
 from tests.support.check_damages import CHECK_DAMAGES, NOT_IN_A_FILE
+from tests.support.check_damages.combinations import iter_combinations
 from tests.support.check_damages.geometries import GEOMETRIES, Has
 from tests.support.check_damages.record import Book, CheckDamage, Verdict, edited
 from tests.support.damage import flip_bits
@@ -63,13 +64,12 @@ COMBINATIONS = [
     pytest.param(
         damage,
         geometry,
-        marks=[pytest.mark.slow] if number else [],
+        marks=[] if is_first else [pytest.mark.slow],
         id=f"{damage.name}-{geometry}",
     )
-    for damage in CHECK_DAMAGES.values()
-    for number, geometry in enumerate(damage.geometries)
+    for damage, geometry, is_first in iter_combinations(CHECK_DAMAGES.values())
 ]
-"""Every damage in each of its geometries; the first of each is not slow."""
+"""Every damage in two of its geometries, or in all; the first of each is not slow."""
 
 
 def same_bytes(left: BuiltImage, right: BuiltImage) -> bool:
