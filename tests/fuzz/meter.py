@@ -20,6 +20,7 @@ MEASURES_MEMORY = sys.platform == "linux"
 
 _HAS_TIMERS = hasattr(signal, "setitimer")
 _STATM = Path("/proc/self/statm")
+_STATUS = Path("/proc/self/status")
 
 
 def resident_bytes() -> int:
@@ -28,12 +29,14 @@ def resident_bytes() -> int:
 
 
 def peak_bytes() -> int:
-    """Return the most of this process that was ever in memory; 0 where that can't be asked."""
+    """Return the most of this process that was ever in memory; 0 where that can't be asked.
+
+    Not getrusage's figure: a child inherits that of the process that started it.
+    """
     if not MEASURES_MEMORY:
         return 0
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    (line,) = (line for line in _STATUS.read_text().splitlines() if line.startswith("VmHWM:"))
+    return int(line.split()[1]) * 1024
 
 
 def limit_process() -> None:

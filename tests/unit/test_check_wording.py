@@ -51,7 +51,9 @@ def test_every_entry_finding_is_complete(code: str) -> None:
     assert (finding.host_offset, finding.entry) == (place.host_offset, place.entry)
     assert (finding.guest_start, finding.guest_end) == (place.guest_start, place.guest_end)
     assert finding.raw == facts.word
-    assert finding.severity is entry_severity(code) > Severity.INFO
+    assert finding.severity is entry_severity(code)
+    # QEMU itself leaves one of them on healthy images.
+    assert (finding.severity is Severity.INFO) == (code == "snapshot-copied")
     assert re.match(r"[12]\.\d", finding.spec)
     assert finding.snapshot is None
 

@@ -121,7 +121,8 @@ def test_the_same_seed_gives_the_same_sizes_with_any_number_of_threads(
 
     with QPoolExecutor(2) as pool:
         assert sizes(1, SerialExecutor()) == sizes(1, pool)
-        assert sizes(1, pool) != sizes(2, pool)
+        # Sizes are whole clusters, so that two seeds may well agree.
+        assert any(sizes(seed, pool) != sizes(1, pool) for seed in range(2, 12))
 
 
 def test_a_disk_of_zeros(tmp_path: Path) -> None:
