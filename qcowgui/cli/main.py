@@ -137,7 +137,8 @@ def qcowgui(context: click.Context) -> int | None:
     Without a command the window opens, with the images named. A file called as a command is
     given as ./info, one that starts with a dash after --.
 
-    Exit status: 0 good, 1 failed or bad usage, 2 corrupt, 63 unsupported, 130 cancelled.
+    Exit status: 0 good, 1 failed or bad usage, 2 corrupt, 3 leaks only,
+    63 unsupported, 130 cancelled.
     """
     if context.invoked_subcommand is not None:
         return None

@@ -19,7 +19,7 @@ from qcowgui.cli.check import exit_status
 from qcowgui.cli.collector import paused
 from qcowgui.cli.progress import State
 from qcowgui.engine.work import CancelToken, Counter, Executor, SerialExecutor, default_threads
-from qcowgui.errors import ExitCode, NotQcow2Error, OutputError, UsageError
+from qcowgui.errors import ExitCode, NotQcow2Error, UsageError
 from qcowgui.image.inspect import inspect_source
 from qcowgui.image.source import FileSource
 from qcowgui.units import MIB, format_count
@@ -232,7 +232,7 @@ class _Repair:
         if proven.plan.is_empty:
             return Outcome(None, None, 0, proven.after)
         with interrupts.held_back(), paused():
-            from qcowgui.repair.apply import apply_in_place, apply_to_copy
+            from qcowgui.repair.apply import apply_in_place, apply_to_copy, require_as_planned
             from qcowgui.repair.undo_file import propose_undo_path
         given, plan = self._given, proven.plan
         if given["in_place"]:
@@ -253,7 +253,7 @@ class _Repair:
 
         def examine(copy: Path) -> None:
             found.append(self._check_again(copy))
-            _require_same(proven.after, found[0], copy)
+            require_as_planned(proven.after, found[0], copy)
 
         copied = apply_to_copy(
             plan,
@@ -293,20 +293,6 @@ class _Repair:
             line = progress.shown(lambda: State(self._label, self._counter.value, self._total))
         with interrupts.cancelling(self._token), line:
             yield
-
-
-def _require_same(planned: CheckReport, written: CheckReport, path: Path) -> None:
-    """Return when a written copy is what the plan promised.
-
-    Raises:
-        OutputError: When it is not: the storage gave back something else.
-    """
-    if planned.totals != written.totals:
-        raise OutputError(
-            "the copy is not what was planned: it was not written as it should have been",
-            path=os.fspath(path),
-            hint="the disk below may be failing; nothing was kept of the copy",
-        )
 
 
 def _executor(source: FileSource, given: dict[str, Any]) -> AbstractContextManager[Executor]:

@@ -12,12 +12,11 @@ from typing import Final
 
 from qcowgui.check.checker import CheckReport, check_image
 from qcowgui.engine.work import CancelToken, Counter, Executor
-from qcowgui.errors import OutputError
 from qcowgui.format.finding import CODES
 from qcowgui.image.inspect import ImageReport
 from qcowgui.image.patched import Content, Edit, content_bytes, read_content
 from qcowgui.image.source import FileSource
-from qcowgui.repair.apply import apply_to_copy
+from qcowgui.repair.apply import apply_to_copy, require_as_planned
 from qcowgui.repair.planner import ProvenPlan, RepairRequest, plan_repair
 from qcowgui.units import KIB, format_count
 
@@ -165,12 +164,7 @@ class CopyWork:
         def examine(copy: Path) -> None:
             with FileSource(copy) as written:
                 found.append(check_image(written, token=token))
-            if found[0].totals != self.proven.after.totals:
-                raise OutputError(
-                    "the copy is not what was planned: it was not written as it should have been",
-                    path=str(self.target),
-                    hint="the disk below may be failing; nothing was kept of the copy",
-                )
+            require_as_planned(self.proven.after, found[0], self.target)
 
         result = apply_to_copy(
             self.proven.plan,

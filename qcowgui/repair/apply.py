@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from qcowgui.check.checker import CheckReport
 from qcowgui.convert.output import OutputFile, refuse_same_file
 from qcowgui.engine.work import CancelToken, Counter
 from qcowgui.errors import OutputError, QcowError, SourceError
@@ -109,6 +111,20 @@ def apply_to_copy(
 
         output.commit(before_move=examine)
     return CopyResult(output.target, method, written)
+
+
+def require_as_planned(planned: CheckReport, written: CheckReport, path: Path) -> None:
+    """Return when a written copy is what the plan promised.
+
+    Raises:
+        OutputError: When it is not: the storage gave back something else.
+    """
+    if planned.totals != written.totals:
+        raise OutputError(
+            "the copy is not what was planned: it was not written as it should have been",
+            path=os.fspath(path),
+            hint="the disk below may be failing; nothing was kept of the copy",
+        )
 
 
 def apply_in_place(

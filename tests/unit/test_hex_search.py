@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -165,7 +164,6 @@ class Counting(FileSource):
         return super().read_at(offset, length)
 
 
-@pytest.mark.skipif(not hasattr(os, "SEEK_DATA"), reason="this system has no map of holes")
 @pytest.mark.parametrize("forward", [True, False])
 def test_a_terabyte_of_holes_is_not_read(tmp_path: Path, *, forward: bool) -> None:
     path = tmp_path / "disk"
