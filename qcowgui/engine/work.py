@@ -2,8 +2,8 @@
 
 A job is a number of workers that loop over one shared iterator of batches. The contexts and
 buffers a worker makes live as long as its loop does. Progress is pulled from a Counter; cancelling
-is a request that each worker looks at before each batch. A worker that fails sets the same
-request, so that the others drain; the outcome is its error all the same.
+and pausing are requests that each worker looks at before each batch. A worker that fails sets the
+request to stop, so that the others drain; the outcome is its error all the same.
 """
 
 from __future__ import annotations
@@ -52,22 +52,42 @@ class Counter:
 
 
 class CancelToken:
-    """A request to stop, set by one thread and looked at by the workers."""
+    """A request to stop or to wait, set by one thread and looked at by the workers."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
+        self._go_on = threading.Event()
+        self._go_on.set()
 
     def cancel(self) -> None:
-        """Ask for a stop. Thread-safe, and safe to call again."""
+        """Ask for a stop, of paused workers as well. Thread-safe, and safe to call again."""
         self._event.set()
+        self._go_on.set()
+
+    def pause(self) -> None:
+        """Ask the workers to wait where they next look, until `resume` or `cancel`. Thread-safe."""
+        self._go_on.clear()
+        if self._event.is_set():  # set meanwhile, or before: nobody may wait for a cancelled job
+            self._go_on.set()
+
+    def resume(self) -> None:
+        """Let paused workers go on. Thread-safe, and safe to call without a pause."""
+        self._go_on.set()
 
     @property
     def cancelled(self) -> bool:
         """Whether a stop was asked for."""
         return self._event.is_set()
 
+    @property
+    def paused(self) -> bool:
+        """Whether the workers are asked to wait."""
+        return not self._go_on.is_set()
+
     def raise_if_cancelled(self) -> None:
-        """Raise Cancelled when a stop was asked for."""
+        """Raise Cancelled when a stop was asked for; while paused, wait first."""
+        if not self._go_on.is_set():  # asked first, as it is quicker and nearly always so
+            self._go_on.wait()
         if self._event.is_set():
             raise Cancelled
 

@@ -56,6 +56,45 @@ def test_token_raises_only_once_it_is_set() -> None:
         token.raise_if_cancelled()
 
 
+def look_in_a_thread(token: CancelToken) -> tuple[threading.Thread, list[str]]:
+    """A worker that looks at the token once, and what came of it."""
+    seen: list[str] = []
+
+    def look() -> None:
+        try:
+            token.raise_if_cancelled()
+            seen.append("went on")
+        except Cancelled:
+            seen.append("cancelled")
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    return thread, seen
+
+
+@pytest.mark.parametrize(("wake", "expected"), [("resume", "went on"), ("cancel", "cancelled")])
+def test_a_paused_worker_waits_until_it_is_told(wake: str, expected: str) -> None:
+    token = CancelToken()
+    token.pause()
+    assert token.paused
+    thread, seen = look_in_a_thread(token)
+    thread.join(0.05)
+    assert thread.is_alive() and not seen
+    getattr(token, wake)()
+    thread.join()
+    assert seen == [expected]
+    assert not token.paused
+
+
+def test_what_is_cancelled_cannot_be_paused() -> None:
+    token = CancelToken()
+    token.cancel()
+    token.pause()
+    assert not token.paused
+    with pytest.raises(Cancelled):
+        token.raise_if_cancelled()
+
+
 def test_shared_iterator_gives_each_item_once() -> None:
     def slow_source() -> Iterator[int]:
         # A generator that two threads enter at once raises ValueError.
