@@ -79,7 +79,8 @@ def test_a_paused_worker_waits_until_it_is_told(wake: str, expected: str) -> Non
     assert token.paused
     thread, seen = look_in_a_thread(token)
     thread.join(0.05)
-    assert thread.is_alive() and not seen
+    assert thread.is_alive()
+    assert not seen
     getattr(token, wake)()
     thread.join()
     assert seen == [expected]
