@@ -16,6 +16,25 @@ Segments: TypeAlias = npt.NDArray[np.uint64]
 """(offset, length) in bytes, one row a payload: shape (n, 2)."""
 
 
+class DecodedClusters(NamedTuple):
+    """Clusters decoded together.
+
+    Attributes:
+        parts: Their bytes in the order of their payloads; each part is one cluster or several, as
+            the decoder has put them into memory.
+    """
+
+    parts: Sequence[Buffer]
+
+    def each(self, cluster_bytes: int) -> list[Buffer]:
+        """Every cluster by itself."""
+        return [
+            part[start : start + cluster_bytes]
+            for part in self.parts
+            for start in range(0, len(part), cluster_bytes)
+        ]
+
+
 Step: TypeAlias = Callable[[], None]
 """What an encoder calls at least before each cluster; it may raise to stop a slow one."""
 
@@ -63,7 +82,7 @@ class ClusterDecoder(Protocol):
         """
         ...
 
-    def decode_many(self, area: Buffer, segments: Segments) -> Sequence[Buffer] | None:
+    def decode_many(self, area: Buffer, segments: Segments) -> DecodedClusters | None:
         """The clusters of several payloads, or None when one of them needs a closer look.
 
         The fast way for what is as it should be; `decode` says what is wrong with the rest.

@@ -6,12 +6,19 @@ Spec: Compressed Clusters Descriptor; header, compression_type.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
 from typing import Final
 
 import deflate
 
-from qcowgui.codec.cluster import Buffer, CodecError, LevelRange, Segments, Step, require_whole
+from qcowgui.codec.cluster import (
+    Buffer,
+    CodecError,
+    DecodedClusters,
+    LevelRange,
+    Segments,
+    Step,
+    require_whole,
+)
 
 # libdeflate's level 1 is the fastest that stays within 1 % of what qemu-img writes (zlib level 6,
 # windowBits -12, memLevel 9). Total size against that, and MB/s of one core, for 385 clusters of
@@ -47,7 +54,7 @@ class DeflateDecoder:
             raise _too_short(len(cluster), self._cluster_bytes)
         return cluster
 
-    def decode_many(self, area: Buffer, segments: Segments) -> Sequence[Buffer] | None:
+    def decode_many(self, area: Buffer, segments: Segments) -> DecodedClusters | None:
         """The clusters of payloads that fill one each. See ClusterDecoder."""
         view = memoryview(area)
         try:
@@ -57,7 +64,8 @@ class DeflateDecoder:
             ]
         except deflate.DeflateError:
             return None
-        return decoded if all(len(data) == self._cluster_bytes for data in decoded) else None
+        whole = all(len(data) == self._cluster_bytes for data in decoded)
+        return DecodedClusters(decoded) if whole else None
 
     def _decode_prefix(self, payload: Buffer) -> bytes:
         try:

@@ -5,13 +5,24 @@ Spec: header, compression_type; RFC 8878.
 
 from __future__ import annotations
 
+import itertools
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final, cast
 
+import numpy as np
 import zstandard
+from numpy.lib.stride_tricks import as_strided
 
-from qcowgui.codec.cluster import Buffer, CodecError, LevelRange, Segments, Step, require_whole
+from qcowgui.codec.cluster import (
+    Buffer,
+    CodecError,
+    DecodedClusters,
+    LevelRange,
+    Segments,
+    Step,
+    require_whole,
+)
 from qcowgui.codec.zstd_frame import (
     PRERELEASE_LENGTH_BYTES,
     Frame,
@@ -63,7 +74,7 @@ class ZstdDecoder:
         except zstandard.ZstdError as error:
             raise CodecError(f"the zstd frame is damaged: {error}") from error
 
-    def decode_many(self, area: Buffer, segments: Segments) -> Sequence[Buffer] | None:
+    def decode_many(self, area: Buffer, segments: Segments) -> DecodedClusters | None:
         """The clusters of payloads that are one frame of a cluster each. See ClusterDecoder.
 
         One call for all of them: the threads of a conversion wait less for one another's turn with
@@ -78,9 +89,22 @@ class ZstdDecoder:
             )
         except (zstandard.ZstdError, ValueError):  # ValueError: a payload beyond the area
             return None
+        return DecodedClusters(self._parts(decoded))
+
+    def _parts(self, decoded: zstandard.BufferWithSegmentsCollection) -> list[memoryview]:
+        """The buffers that the segments lie in, each from its first segment to its last."""
+        offsets = [decoded[index].offset for index in range(len(decoded))]
+        starts = [index for index, offset in enumerate(offsets) if offset == 0]
         # A segment has the buffer protocol, though its stub does not say so.
         segment = cast("Callable[[int], bytes]", decoded.__getitem__)
-        return [memoryview(segment(index)) for index in range(len(decoded))]
+        parts = []
+        for first, last in itertools.pairwise([*starts, len(offsets)]):
+            # The buffer is not to be had itself: an array that begins with its first segment, and
+            # reaches to the end of the last, is that buffer.
+            array = np.frombuffer(segment(first), dtype=np.uint8)
+            length = offsets[last - 1] + self._cluster_bytes
+            parts.append(as_strided(array, (length,), (1,), writeable=False).data)
+        return parts
 
     def end_of_payload(self, payload: Buffer) -> int | None:
         """Where the last frame that the cluster needs ends in `payload`. See ClusterDecoder."""

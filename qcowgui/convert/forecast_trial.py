@@ -211,9 +211,12 @@ def _decoded_pieces(
         lengths = np.array([len(payload) for _, payload in batch.compressed], dtype=np.uint64)
         segments = np.column_stack([np.cumsum(lengths) - lengths, lengths])
         decoded = codec.decode_many(area, segments)
+        each: Sequence[Buffer]
         if decoded is None:
-            decoded = [codec.decode(payload) for _, payload in batch.compressed]
+            each = [codec.decode(payload) for _, payload in batch.compressed]
+        else:
+            each = decoded.each(cluster_bytes)
         numbers = [number for number, _ in batch.compressed]
-        clusters += zip(numbers, decoded, strict=True)
+        clusters += zip(numbers, each, strict=True)
     clusters.sort(key=lambda entry: entry[0])
     return [Piece(number * cluster_bytes, data) for number, data in clusters]

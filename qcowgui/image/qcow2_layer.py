@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from qcowgui.codec.cluster import Buffer, CodecError
+from qcowgui.codec.cluster import ClusterDecoder, CodecError, DecodedClusters, Segments
 from qcowgui.codec.registry import CompressionType
 from qcowgui.errors import CorruptError, ImageError, TruncatedError
 from qcowgui.format.entries import ClusterKind, L2Entry, SubclusterKind
 from qcowgui.format.geometry import SUBCLUSTERS
 from qcowgui.format.tables import L2View
 from qcowgui.image.layer import (
-    BATCH_BYTES,
     Extent,
     ExtentKind,
     LossLog,
@@ -35,6 +34,14 @@ _GAP_BYTES: Final = 64 * KIB
 """Between payloads, this much is read along: it costs less than one more system call and group."""
 _JOINED_BYTES: Final = 16 * KIB
 """Clusters up to this size are joined to runs when decoded: copying costs less than each apart."""
+
+_DECODED_BYTES: Final = 512 * KIB
+"""Guest bytes that are decoded together: with their payloads they stay in a core's cache.
+
+2026-11-30, 64 KiB zstd clusters that qemu-img -W had placed in no order, to raw, 2 threads, means
+of 8 alternating runs: each payload group in the file's order 2.88 s, in the guest's order by 1 MiB
+2.78 s, by 512 KiB 2.70 s (qemu-img 3.06 s).
+"""
 
 _EXTENT_KINDS: Final = (
     ExtentKind.UNALLOCATED,
@@ -69,6 +76,38 @@ class _Run(NamedTuple):
     host: int | None
     first: int
     last: int
+
+
+class _Payloads(NamedTuple):
+    """Payloads that were read in one go, in the guest's order of their clusters.
+
+    Attributes:
+        base: Host offset of the area's first byte.
+        area: The bytes read; they may end early.
+        clusters: Guest offset of each cluster.
+        starts: Host offset of each payload.
+        ends: End (exclusive) of each payload.
+    """
+
+    base: int
+    area: memoryview
+    clusters: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+
+    def part(self, first: int, last: int) -> _Payloads:
+        """The payloads [first, last)."""
+        part = slice(first, last)
+        return self._replace(
+            clusters=self.clusters[part], starts=self.starts[part], ends=self.ends[part]
+        )
+
+    def segments(self) -> Segments:
+        """Where they lie in the area."""
+        segments = np.empty((len(self.starts), 2), dtype=np.uint64)
+        segments[:, 0] = self.starts - self.base
+        segments[:, 1] = self.ends - self.starts
+        return segments
 
 
 class Qcow2Layer:
@@ -229,61 +268,78 @@ class Qcow2Layer:
         starts = offsets[order]
         ends = starts + view.payload_bytes[chosen][order]
         clusters = (chosen[order] + span.first_cluster) * self._cluster_bytes
-        limit = max(1, BATCH_BYTES // self._cluster_bytes)
         gap_bytes = max(self._cluster_bytes, _GAP_BYTES)
-        for first, last in _iter_groups(starts, ends, gap_bytes, limit):
-            part = slice(first, last)
-            self._decode_group(span, clusters[part], starts[part], ends[part], sink)
+        for first, last in _iter_groups(starts, ends, gap_bytes):
+            # In the guest's order from here on: writers that compress on several threads place
+            # neighbours anyhow, and neighbours that are decoded together are one piece.
+            group = first + np.argsort(clusters[first:last])
+            base = int(starts[first])
+            area = sink.context.payload_area(int(ends[group].max()) - base)
+            area = area[: self._source.read_into(base, area)]
+            payloads = _Payloads(base, area, clusters[group], starts[group], ends[group])
+            self._decode_group(span, payloads, sink)
 
-    def _decode_group(
-        self,
-        span: Span,
-        clusters: npt.NDArray[np.int64],
-        starts: npt.NDArray[np.int64],
-        ends: npt.NDArray[np.int64],
-        sink: PieceSink,
-    ) -> None:
-        context = sink.context
-        base = int(starts[0])
-        area = context.payload_area(int(ends.max()) - base)
-        area = area[: self._source.read_into(base, area)]
-        decoder = context.decoder(self._compression_type, self._cluster_bytes)
-        if span.start <= clusters.min() and clusters.max() + self._cluster_bytes <= span.end:
-            segments = np.empty((len(starts), 2), dtype=np.uint64)
-            segments[:, 0] = starts - base
-            segments[:, 1] = ends - starts
-            decoded = decoder.decode_many(area, segments)
+    def _decode_group(self, span: Span, payloads: _Payloads, sink: PieceSink) -> None:
+        """Decode what was read, by as much as stays in a core's cache until it is used."""
+        decoder = sink.context.decoder(self._compression_type, self._cluster_bytes)
+        clusters = payloads.clusters
+        whole = span.start <= clusters[0] and clusters[-1] + self._cluster_bytes <= span.end
+        step = max(1, _DECODED_BYTES // self._cluster_bytes)
+        for first in range(0, len(clusters), step):
+            part = payloads.part(first, first + step)
+            decoded = decoder.decode_many(part.area, part.segments()) if whole else None
             if decoded is not None:
-                self._give(clusters, decoded, sink)
-                return
+                self._give(part.clusters, decoded, sink)
+            else:
+                self._decode_each(span, part, decoder, sink)
+
+    def _decode_each(
+        self, span: Span, payloads: _Payloads, decoder: ClusterDecoder, sink: PieceSink
+    ) -> None:
+        """Decode cluster by cluster: where the span cuts some, or where some can't be decoded."""
+        base = payloads.base
         for cluster, start, end in zip(
-            clusters.tolist(), starts.tolist(), ends.tolist(), strict=True
+            payloads.clusters.tolist(),
+            payloads.starts.tolist(),
+            payloads.ends.tolist(),
+            strict=True,
         ):
             first = max(span.start, cluster)
             last = min(span.end, cluster + self._cluster_bytes)
             try:
-                data = decoder.decode(area[start - base : end - base])
+                data = decoder.decode(payloads.area[start - base : end - base])
             except CodecError as error:
                 lost = self._payload_error(error, cluster, start, end)
-                context.lose(first, last - first, lost)
+                sink.context.lose(first, last - first, lost)
                 continue
             sink.add(first, memoryview(data)[first - cluster : last - cluster])
 
     def _give(
-        self, clusters: npt.NDArray[np.int64], decoded: Sequence[Buffer], sink: PieceSink
+        self, clusters: npt.NDArray[np.int64], decoded: DecodedClusters, sink: PieceSink
     ) -> None:
-        """Give whole clusters to `sink`: small ones joined, since each piece costs its own time."""
-        if self._cluster_bytes > _JOINED_BYTES:
-            for cluster, data in zip(clusters.tolist(), decoded, strict=True):
+        """Give whole clusters to `sink`, neighbours joined where that costs less than it saves.
+
+        Each piece costs its own time, in here and where it is written.
+        """
+        cluster_bytes, parts = self._cluster_bytes, decoded.parts
+        if len(parts) < len(clusters):
+            position = 0
+            for part in parts:
+                count = len(part) // cluster_bytes
+                here = clusters[position : position + count]
+                for first, last in _consecutive(here, cluster_bytes):
+                    sink.add(int(here[first]), part[first * cluster_bytes : last * cluster_bytes])
+                position += count
+        elif cluster_bytes > _JOINED_BYTES:
+            for cluster, data in zip(clusters.tolist(), parts, strict=True):
                 sink.add(cluster, data)
-            return
-        order = np.argsort(clusters)
-        ordered = clusters[order]
-        breaks = np.flatnonzero(ordered[1:] - ordered[:-1] != self._cluster_bytes) + 1
-        indices = order.tolist()
-        for first, last in itertools.pairwise([0, *breaks.tolist(), len(indices)]):
-            run = [decoded[index] for index in indices[first:last]]
-            sink.add(int(ordered[first]), b"".join(run))
+        else:
+            order = np.argsort(clusters)
+            ordered = clusters[order]
+            indices = order.tolist()
+            for first, last in _consecutive(ordered, cluster_bytes):
+                run = [parts[index] for index in indices[first:last]]
+                sink.add(int(ordered[first]), b"".join(run))
 
     def _payload_error(self, error: CodecError, cluster: int, start: int, end: int) -> ImageError:
         where = (
@@ -306,6 +362,12 @@ class Qcow2Layer:
             guest_offset=cluster,
             hint="salvage reads what is intact and zeros for the rest",
         )
+
+
+def _consecutive(clusters: npt.NDArray[np.int64], cluster_bytes: int) -> Iterator[tuple[int, int]]:
+    """Index ranges [a, b) of guest offsets that follow one another cluster by cluster."""
+    breaks = np.flatnonzero(clusters[1:] - clusters[:-1] != cluster_bytes) + 1
+    return itertools.pairwise([0, *breaks.tolist(), len(clusters)])
 
 
 def _subcluster_kinds(bitmap: int) -> list[SubclusterKind]:
@@ -359,10 +421,7 @@ def _iter_runs(
 
 
 def _iter_groups(
-    starts: npt.NDArray[np.int64],
-    ends: npt.NDArray[np.int64],
-    max_gap_bytes: int,
-    max_payloads: int,
+    starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64], max_gap_bytes: int
 ) -> Iterator[tuple[int, int]]:
     """Index ranges [a, b) of payloads, sorted by start, that one read covers well.
 
@@ -370,13 +429,10 @@ def _iter_groups(
     """
     reach = np.maximum.accumulate(ends)
     breaks = np.flatnonzero(starts[1:] - reach[:-1] > max_gap_bytes) + 1
-    edges = [0, *breaks.tolist(), len(starts)]
-    for first, last in itertools.pairwise(edges):
+    for first, last in itertools.pairwise([0, *breaks.tolist(), len(starts)]):
         while first < last:
             limit = int(starts[first]) + _MAX_READ_BYTES
-            stop = min(first + max_payloads, last)
-            if int(reach[stop - 1]) > limit:
-                within = int(np.searchsorted(reach[first:stop], limit, side="right"))
-                stop = first + max(1, within)
+            within = int(np.searchsorted(reach[first:last], limit, side="right"))
+            stop = first + max(1, within)
             yield first, stop
             first = stop  # noqa: PLW2901  the rest of this group

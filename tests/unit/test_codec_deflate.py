@@ -78,7 +78,7 @@ def test_many_at_once_are_what_each_is() -> None:
     payloads = [raw_deflate(cluster) for cluster in clusters]
     decoded = DeflateDecoder(4096).decode_many(*packed(payloads))
     assert decoded is not None
-    assert [bytes(cluster) for cluster in decoded] == clusters
+    assert [bytes(cluster) for cluster in decoded.each(4096)] == clusters
 
 
 @pytest.mark.parametrize(

@@ -311,13 +311,15 @@ def test_reserved_block_type(reader: ZstdDecoder) -> None:
         reader.decode(MAGIC + b"\x00\x38" + b"\x07\x00\x00")
 
 
-def test_many_at_once_are_what_each_is() -> None:
-    clusters = [bytes([index]) * 1000 + os.urandom(3096) for index in range(5)]
+@pytest.mark.parametrize("count", [1, 2, 5, 16, 129])
+def test_many_at_once_are_what_each_is(count: int) -> None:
+    """The library puts them into several buffers, of which only the segments are to be had."""
+    clusters = [bytes([index]) * 1000 + os.urandom(3096) for index in range(count)]
     payloads = [frame(cluster) + b"what follows in the file" for cluster in clusters]
     decoder = ZstdDecoder(4096)
     decoded = decoder.decode_many(*packed(payloads))
     assert decoded is not None
-    assert [bytes(cluster) for cluster in decoded] == clusters
+    assert [bytes(cluster) for cluster in decoded.each(4096)] == clusters
 
 
 @pytest.mark.parametrize(
