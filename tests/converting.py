@@ -7,7 +7,7 @@ from typing import TypedDict, Unpack
 
 from qcowgui.codec.registry import Window
 from qcowgui.convert.job import ConvertJob, ConvertResult
-from qcowgui.convert.options import Compat, Compression, ConvertOptions, TargetFormat
+from qcowgui.convert.options import Compat, Compression, ConvertOptions, Preallocation, TargetFormat
 from qcowgui.engine.work import Executor, SerialExecutor
 from qcowgui.image.references import DENY, AllowGate, Gate
 from tests.support.base_images import pattern, text
@@ -32,6 +32,9 @@ class ConvertKeywords(TypedDict, total=False):
     snapshot: str | None
     backing_file: str | None
     backing_format: str | None
+    keep_backing: bool
+    bitmaps: bool
+    preallocation: Preallocation
     sparse_bytes: int
     verify: bool
     salvage: bool

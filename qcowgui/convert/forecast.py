@@ -303,7 +303,7 @@ class ForecastJob:
         packed = packing_factor(candidate, cells, self._source.batch_bytes)
         to_file = partial(
             file_bytes,
-            candidate,
+            geometry_of(candidate),
             virtual_bytes=self._source.size_bytes,
             l2_tables=self._counts[l1_coverage_bytes(candidate)],
         )

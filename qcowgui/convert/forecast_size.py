@@ -137,18 +137,15 @@ def _iter_batch_lengths(
         yield batch
 
 
-def file_bytes(
-    candidate: Candidate, data_bytes: float, *, virtual_bytes: int, l2_tables: int
-) -> int:
+def file_bytes(geometry: Geometry, data_bytes: float, *, virtual_bytes: int, l2_tables: int) -> int:
     """The length of a file with `data_bytes` in data clusters, metadata included.
 
     Args:
-        candidate: Which one.
+        geometry: Of the file.
         data_bytes: With what packing wastes.
         virtual_bytes: The disk's size.
         l2_tables: Those that have to exist.
     """
-    geometry = geometry_of(candidate)
     l1_clusters = geometry.clusters(max(1, geometry.l1_entries_needed(virtual_bytes)) * ENTRY_BYTES)
     clusters = 1 + l1_clusters + l2_tables + ceil_div(round(data_bytes), geometry.cluster_bytes)
     blocks, table = refcount_metadata_clusters(

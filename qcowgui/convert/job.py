@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from qcowgui.codec.registry import encoder
 from qcowgui.convert.compare import first_difference
-from qcowgui.convert.encode import encode_batch
+from qcowgui.convert.kept_backing import gate_with_backing, open_backing, with_named_backing
+from qcowgui.convert.losses import losses_path, move_losses, write_losses
 from qcowgui.convert.output import (
     OutputFile,
     check_room,
@@ -21,31 +20,23 @@ from qcowgui.convert.output import (
     refuse_same_file,
     refused,
 )
-from qcowgui.convert.plan import Batch, iter_batches, iter_ranges_over, iter_stored_ranges
+from qcowgui.convert.preallocation import reserve, reserved_bytes
 from qcowgui.convert.qcow2_header import check_virtual_size
 from qcowgui.convert.qcow2_writer import Qcow2Writer
 from qcowgui.convert.raw_writer import RawWriter
 from qcowgui.convert.warnings import source_warnings
-from qcowgui.engine.work import CancelToken, Counter, Executor, SharedIterator, raise_outcome, run
-from qcowgui.errors import ImageError, OptionsError, SourceError, VerifyError
+from qcowgui.convert.workers import Work, qcow2_worker, raw_worker
+from qcowgui.engine.work import CancelToken, Counter, Executor, raise_outcome, run
+from qcowgui.errors import ImageError, SourceError, VerifyError
 from qcowgui.format.geometry import Geometry
 from qcowgui.image.chain import OpenedImage, open_image
 from qcowgui.image.layer import LostRange
-from qcowgui.image.references import (
-    DENY,
-    AllowGate,
-    EitherGate,
-    Gate,
-    Reference,
-    resolve_reference,
-)
+from qcowgui.image.references import DENY, Gate
 from qcowgui.units import SECTOR_BYTES, format_offset
 
 if TYPE_CHECKING:
+    from qcowgui.convert.carried_bitmaps import BitmapSource
     from qcowgui.convert.options import ConvertOptions
-
-_STREAMED_BATCHES: Final = 4
-"""How many batches a worker reads and writes in one go where nothing has to wait for the last."""
 
 Tick = Callable[[], None]
 Warn = Callable[[str], None]
@@ -90,6 +81,8 @@ class ConvertResult:
         verified: Whether the result was read again and compared.
         losses: With salvage: what could not be read and is zeros in the target.
         warnings: What the user should know, in whole sentences.
+        bitmaps: The names of the bitmaps that the target has, fit to be shown.
+        losses_path: The list of the losses, where one was written.
     """
 
     virtual_bytes: int
@@ -100,6 +93,8 @@ class ConvertResult:
     verified: bool
     losses: tuple[LostRange, ...]
     warnings: tuple[str, ...]
+    bitmaps: tuple[str, ...] = ()
+    losses_path: Path | None = None
 
 
 class _Stage(NamedTuple):
@@ -132,12 +127,15 @@ class ConvertJob:
             gate: Decides whether the source's backing and data files may be opened. The backing
                 file that the options name is allowed by being named.
             open_source: Opens what to convert, where that is not simply the image at
-                `options.source`; what it gives is closed at the end.
+                `options.source`; what it gives is closed at the end, and its losses are for the
+                caller to write down.
         """
         self.options = options
         self._open_source = open_source or self._open_image
+        self._lists_losses = options.salvage and open_source is None
         self.token = CancelToken()
         self._gate = gate
+        self._named = options
         self._stage = _Stage(Phase.PREPARING, Counter(), 0)
         self._output: OutputFile | None = None
 
@@ -170,39 +168,65 @@ class ConvertJob:
         started = time.monotonic()
         options = self.options
         check_target(options.target, overwrite=options.overwrite)
-        with self._open_source() as source:
+        if self._lists_losses:
+            check_target(losses_path(options.target), overwrite=options.overwrite)
+        with ExitStack() as files:
+            source = files.enter_context(self._open_source())
             refuse_same_file(options.target, source.identities)
+            if self._lists_losses:
+                refuse_same_file(losses_path(options.target), source.identities)
             # A source without a usable mapping is what to tell, not that its target has no room.
             next(source.iter_extents(0, SECTOR_BYTES), None)
+            self._named = options = with_named_backing(options, source)
+            bitmaps = self._open_bitmaps(source, files)
             foreseen = self._foresee(source)
             if warn is not None:
                 for warning in foreseen:
                     warn(warning)
             self.token.raise_if_cancelled()
-            with (
-                self._open_base() or nullcontext() as base,
-                OutputFile(options.target, overwrite=options.overwrite) as output,
-            ):
-                self._output = output
-                self._convert(source, base, output, executor, tick)
-                if options.verify:
-                    self._verify(source, output.path, executor, tick)
-                # A copy of something that changed underneath may never have been its content.
-                source.require_unchanged()
-                self.token.raise_if_cancelled()
-                self._stage = self._stage._replace(phase=Phase.FINISHING)
-                status = output.commit(before_move=self.token.raise_if_cancelled)
-                return self._result(source, status, time.monotonic() - started, foreseen)
+            base = open_backing(options, self._gate)
+            if base is not None:
+                files.enter_context(base)
+            output = files.enter_context(OutputFile(options.target, overwrite=options.overwrite))
+            self._output = output
+            self._convert(source, base, output, executor, tick, bitmaps)
+            if options.verify:
+                self._verify(source, output.path, executor, tick, bitmaps)
+            # A copy of something that changed underneath may never have been its content.
+            source.require_unchanged()
+            self.token.raise_if_cancelled()
+            result = self._put_in_place(source, output, bitmaps)
+            return replace(
+                result,
+                seconds=time.monotonic() - started,
+                warnings=(*result.warnings, *foreseen),
+            )
 
     def _open_image(self) -> OpenedImage:
         options = self.options
         return open_image(
             options.source,
             format=options.source_format,
-            gate=self._source_gate(),
+            gate=gate_with_backing(options, self._gate),
             snapshot=options.snapshot,
             salvage=options.salvage,
         )
+
+    def _open_bitmaps(self, source: OpenedImage, files: ExitStack) -> BitmapSource | None:
+        """The bitmaps that the target gets; None when none were asked for or the source has none.
+
+        Raises:
+            SourceError: When the operating system refuses a read, or when the path leads to another
+                file meanwhile.
+            Cancelled: When the token was set.
+        """
+        report = source.report
+        if not self.options.bitmaps or report is None or not report.bitmaps:
+            return None
+        from qcowgui.convert.carried_bitmaps import BitmapSource
+
+        layer = source.chain[0]
+        return files.enter_context(BitmapSource(layer.path, layer.identity, report, self.token))
 
     def _foresee(self, source: OpenedImage) -> tuple[str, ...]:
         """What to warn of before any file is made.
@@ -210,50 +234,13 @@ class ConvertJob:
         Raises:
             OutputError: When there is no room for the target, whatever the source holds.
         """
-        if self.options.target_format != "raw":
+        options = self.options
+        if reserved := reserved_bytes(options, source.size_bytes):
+            check_room(options.target, reserved, sparse=False)
+        if options.target_format != "raw" or reserved:
             return ()
-        sparse = self.options.sparse_bytes > 0
-        warning = check_room(self.options.target, source.size_bytes, sparse=sparse)
+        warning = check_room(options.target, source.size_bytes, sparse=True)
         return (warning,) if warning else ()
-
-    def _source_gate(self) -> Gate:
-        """What the user allowed, and the backing file that the options name."""
-        reference = self._base_reference()
-        if reference is None or reference.path is None:
-            return self._gate
-        return EitherGate(self._gate, AllowGate((reference.path,)))
-
-    def _base_reference(self) -> Reference | None:
-        """Where the kept backing file is, seen from the place where the target really will be."""
-        name = self.options.backing_file
-        if name is None:
-            return None
-        return resolve_reference("backing file", name, Path(os.path.realpath(self.options.target)))
-
-    def _open_base(self) -> OpenedImage | None:
-        """The backing file that the target keeps, opened as guest data.
-
-        Raises:
-            OptionsError: When its name is no plain file name.
-            OutputError: When the target would replace it.
-        """
-        reference = self._base_reference()
-        if reference is None:
-            return None
-        if reference.path is None:
-            raise OptionsError(
-                f"The backing file {reference.name!r} is not a plain file name",
-                hint="protocol and json: names can't be read; write ./ before a name with a colon",
-            )
-        base = open_image(
-            reference.path, format=self.options.backing_format, gate=self._source_gate()
-        )
-        try:
-            refuse_same_file(self.options.target, base.identities)
-        except BaseException:
-            base.close()
-            raise
-        return base
 
     def _convert(
         self,
@@ -262,22 +249,28 @@ class ConvertJob:
         output: OutputFile,
         executor: Executor,
         tick: Tick | None,
+        bitmaps: BitmapSource | None,
     ) -> None:
-        size = source.size_bytes
-        self._start_phase(Phase.CONVERTING, size)
-        if self.options.target_format == "raw":
-            work = self._raw_worker(source, output)
-            raise_outcome(run(executor, work, self.token, tick=tick))
+        options, size = self._named, source.size_bytes
+        counter = self._start_phase(Phase.CONVERTING, size)
+        work = Work(options, source, base, self.token, counter)
+        reserve(output, options, size, self.token)
+        if options.target_format == "raw":
+            raw = RawWriter(output, size_bytes=size, sparse_bytes=options.sparse_bytes)
+            raise_outcome(run(executor, raw_worker(work, raw), self.token, tick=tick))
         else:
-            options = self.options
             geometry = Geometry(options.cluster_bits, options.extended_l2, options.refcount_order)
             check_virtual_size(geometry, size)
-            writer = Qcow2Writer(output, options, virtual_bytes=size, workers=executor.threads)
-            work = self._qcow2_worker(source, base, writer)
-            raise_outcome(run(executor, work, self.token, tick=tick))
-            writer.finish()
+            writer = Qcow2Writer(
+                output,
+                options,
+                virtual_bytes=size,
+                workers=executor.threads,
+                bitmaps=bitmaps,
+            )
+            raise_outcome(run(executor, qcow2_worker(work, writer), self.token, tick=tick))
+            writer.finish(self.token)
         # What lies behind the last batch was skipped as well.
-        counter = self._stage.counter
         counter.add(size - counter.value)
 
     def _start_phase(self, phase: Phase, total_bytes: int) -> Counter:
@@ -286,97 +279,28 @@ class ConvertJob:
         self._stage = _Stage(phase, counter, total_bytes)
         return counter
 
-    def _counted(self, batches: Iterator[Batch]) -> SharedIterator[Batch]:
-        def iter_counted() -> Iterator[Batch]:
-            for batch in batches:
-                self._stage.counter.add(batch.skipped_bytes)
-                yield batch
-
-        return SharedIterator(iter_counted())
-
-    def _raw_worker(self, source: OpenedImage, output: OutputFile) -> Callable[[int], None]:
-        writer = RawWriter(
-            output, size_bytes=source.size_bytes, sparse_bytes=self.options.sparse_bytes
-        )
-        batches = self._counted(
-            iter_batches(
-                iter_stored_ranges(source, self.token),
-                size_bytes=source.size_bytes,
-                batch_bytes=source.batch_bytes * _STREAMED_BATCHES,
-            )
-        )
-
-        def work(_worker_index: int) -> None:
-            context = source.context()
-            for batch in batches:
-                self.token.raise_if_cancelled()
-                source.stream_pieces(batch.start, batch.end, context, writer.write)
-                self._stage.counter.add(batch.end - batch.start)
-
-        return work
-
-    def _qcow2_worker(
-        self, source: OpenedImage, base: OpenedImage | None, writer: Qcow2Writer
-    ) -> Callable[[int], None]:
-        options = self.options
-        batches = self._counted(
-            iter_batches(
-                iter_ranges_over(source, base, self.token),
-                size_bytes=source.size_bytes,
-                batch_bytes=max(source.batch_bytes, options.cluster_bytes),
-            )
-        )
-
-        def work(_worker_index: int) -> None:
-            context = source.context()
-            base_context = base.context() if base is not None else None
-            kind = options.compression_type
-            coder = (
-                encoder(
-                    kind,
-                    options.cluster_bytes,
-                    level=options.level,
-                    window=options.window,
-                    # One batch may take it a second, and one cluster at the slowest levels.
-                    on_step=self.token.raise_if_cancelled,
-                )
-                if kind is not None
-                else None
-            )
-            for batch in batches:
-                self.token.raise_if_cancelled()
-                pieces = source.read_pieces(batch.start, batch.end, context)
-                base_pieces = None
-                if base is not None and base_context is not None:
-                    base_pieces = base.read_pieces(batch.start, batch.end, base_context)
-                encoded = encode_batch(
-                    batch.number,
-                    batch.start,
-                    batch.end,
-                    pieces,
-                    options.cluster_bytes,
-                    coder,
-                    base_pieces,
-                )
-                writer.write(encoded, self.token)
-                self._stage.counter.add(batch.end - batch.start)
-
-        return work
-
     def _verify(
-        self, source: OpenedImage, path: Path, executor: Executor, tick: Tick | None
+        self,
+        source: OpenedImage,
+        path: Path,
+        executor: Executor,
+        tick: Tick | None,
+        bitmaps: BitmapSource | None,
     ) -> None:
         """Read the written image through the strict reader and compare it with the source.
 
         Raises:
-            VerifyError: At the first guest byte that differs or can't be read back.
+            VerifyError: At the first guest byte that differs or can't be read back, or when a
+                bitmap differs.
             OutputError: When the system refuses to open or read the written file.
         """
         hint = "nothing was kept; the storage, or this program, is at fault"
         counter = self._start_phase(Phase.VERIFYING, source.size_bytes)
         try:
             with open_image(
-                path, format=self.options.target_format, gate=self._source_gate()
+                path,
+                format=self.options.target_format,
+                gate=gate_with_backing(self._named, self._gate),
             ) as written:
                 if written.size_bytes != source.size_bytes:
                     raise VerifyError(
@@ -387,6 +311,9 @@ class ConvertJob:
                 found = first_difference(
                     source, written, executor, token=self.token, counter=counter, tick=tick
                 )
+                lost = None
+                if found is None and bitmaps is not None:
+                    lost = bitmaps.first_difference(path)
         except ImageError as error:
             if error.path != str(path):
                 raise
@@ -400,30 +327,51 @@ class ConvertJob:
                 raise
             # By its own name: the user has never seen that of the temporary file.
             raise refused(self.options.target, "can't be read back", error.errno) from error
-        if found is not None:
+        if found is not None or lost is not None:
             source.require_unchanged()  # or the source is at fault
+        if found is not None:
             raise VerifyError(
                 f"The result differs from the source at guest offset {format_offset(found)}",
                 guest_offset=found,
                 hint=hint,
             )
+        if lost is not None:
+            raise VerifyError(
+                f"The result has not the bitmap {lost!r} as the source has it",
+                guest_offset=0,
+                hint=hint,
+            )
 
-    def _result(
+    def _put_in_place(
         self,
         source: OpenedImage,
-        status: os.stat_result,
-        seconds: float,
-        foreseen: tuple[str, ...],
+        output: OutputFile,
+        bitmaps: BitmapSource | None,
     ) -> ConvertResult:
-        blocks = getattr(status, "st_blocks", None)
+        """Move the finished file, and the list of its losses, to where they belong.
+
+        The result's seconds and foreseen warnings are for the caller to add.
+        """
+        options = self.options
+        self._stage = self._stage._replace(phase=Phase.FINISHING)
         losses = tuple(source.losses.ranges()) if source.losses is not None else ()
+        listed = write_losses(options, losses) if self._lists_losses else None
+        with listed or nullcontext():
+            # The list is written already: once the target is there, only its move can still fail.
+            status = output.commit(before_move=self.token.raise_if_cancelled)
+            if listed is not None:
+                move_losses(listed, options.target)
+        carried = bitmaps.carried if bitmaps is not None else None
+        blocks = getattr(status, "st_blocks", None)
         return ConvertResult(
             virtual_bytes=source.size_bytes,
             source_bytes=source.chain[0].file_bytes,
             target_bytes=status.st_size,
             target_disk_bytes=None if blocks is None else blocks * 512,
-            seconds=seconds,
-            verified=self.options.verify,
+            seconds=0.0,
+            verified=options.verify,
             losses=losses,
-            warnings=(*source_warnings(self.options, source, losses), *foreseen),
+            warnings=tuple(source_warnings(options, source, losses, carried)),
+            bitmaps=tuple(entry.name for entry in carried.kept) if carried is not None else (),
+            losses_path=listed.target if listed is not None else None,
         )

@@ -16,12 +16,15 @@ from qcowgui.units import KIB, MIB, SECTOR_BYTES, format_size
 TargetFormat = Literal["raw", "qcow2"]
 Compression = Literal["none", "zlib", "zstd"]
 Compat = Literal["0.10", "1.1"]
+Preallocation = Literal["off", "metadata", "falloc", "full"]
+PREALLOCATIONS: Final[tuple[Preallocation, ...]] = ("off", "metadata", "falloc", "full")
 
 CLUSTER_SIZES: Final = tuple(
     1 << bits for bits in range(limits.MIN_CLUSTER_BITS, limits.MAX_CLUSTER_BITS + 1)
 )
 REFCOUNT_BITS: Final = tuple(1 << order for order in range(limits.MAX_REFCOUNT_ORDER + 1))
 DEFAULT_CLUSTER_BYTES: Final = 64 * KIB
+DEFAULT_REFCOUNT_BITS: Final = 16
 DEFAULT_SPARSE_BYTES: Final = 4 * KIB
 MAX_SPARSE_BYTES: Final = 2 * MIB
 
@@ -46,9 +49,16 @@ class ConvertOptions:
         extended_l2: Whether a qcow2 target has subclusters.
         lazy_refcounts: Whether a qcow2 target sets that compatible feature.
         snapshot: Internal snapshot of the source to convert, by name or id.
+        snapshots_kept: Whether other conversions keep the source's internal snapshots, so that
+            nobody needs to be warned of their loss.
         backing_file: Backing file that a qcow2 target keeps, as its name will be stored; None
             flattens the chain.
         backing_format: The backing file's format; needed with `backing_file`.
+        keep_backing: Whether a qcow2 target keeps the source's own backing file, if it has one.
+        bitmaps: Whether a qcow2 target gets the source's persistent bitmaps, those of them whose
+            bits can be believed.
+        preallocation: What is set aside for data that a guest may write later. metadata: a place in
+            a qcow2 file for each cluster; falloc: the space as well; full: written with zeros.
         sparse_bytes: Zeros of this length and alignment become holes in a raw target; 0: none do.
         threads: Workers, or None for one a core.
         verify: Whether the result is read again and compared with the source.
@@ -68,12 +78,16 @@ class ConvertOptions:
     window: Window = "32k"
     cluster_bytes: int = DEFAULT_CLUSTER_BYTES
     compat: Compat = "1.1"
-    refcount_bits: int = 16
+    refcount_bits: int = DEFAULT_REFCOUNT_BITS
     extended_l2: bool = False
     lazy_refcounts: bool = False
     snapshot: str | None = None
+    snapshots_kept: bool = False
     backing_file: str | None = None
     backing_format: str | None = None
+    keep_backing: bool = False
+    bitmaps: bool = False
+    preallocation: Preallocation = "off"
     sparse_bytes: int = DEFAULT_SPARSE_BYTES
     threads: int | None = None
     verify: bool = True
@@ -106,11 +120,14 @@ class ConvertOptions:
         _one_of("target format", self.target_format, ("raw", "qcow2"))
         _one_of("compression", self.compression, ("none", "zlib", "zstd"))
         _one_of("compat", self.compat, ("0.10", "1.1"))
+        _one_of("preallocation", self.preallocation, PREALLOCATIONS)
         _one_of("window", self.window, ("4k", "32k"))
         if self.target_format == "raw":
             only_qcow2 = {
                 "compression": self.compression != "none",
-                "a backing file": self.backing_file is not None,
+                "a backing file": self.backing_file is not None or self.keep_backing,
+                "bitmaps": self.bitmaps,
+                "preallocated metadata": self.preallocation == "metadata",
                 "extended L2 entries": self.extended_l2,
                 "lazy refcounts": self.lazy_refcounts,
             }
@@ -158,6 +175,36 @@ class ConvertOptions:
             )
         if self.extended_l2 and self.cluster_bits < limits.MIN_EXTENDED_L2_CLUSTER_BITS:
             raise OptionsError("Extended L2 entries need clusters of 16 KiB or more")
+        self._check_preallocation()
+        self._check_backing()
+        if self.bitmaps and self.snapshot is not None:
+            raise OptionsError(
+                "Bitmaps say what has changed on the active disk, not on a snapshot",
+                hint="leave out the bitmaps, or convert the active disk",
+            )
+        if self.compat == "0.10":
+            self._check_version_2()
+
+    def _check_preallocation(self) -> None:
+        if self.preallocation == "off":
+            return
+        contradictions = {
+            "be compressed": self.compression != "none",
+            "have a backing file, which they would hide": self.backing_file or self.keep_backing,
+        }
+        for what, asked in contradictions.items():
+            if asked:
+                raise OptionsError(
+                    f"An image whose clusters are all preallocated can't {what}",
+                    hint="leave out one of the two",
+                )
+
+    def _check_backing(self) -> None:
+        if self.keep_backing and (self.backing_file, self.backing_format) != (None, None):
+            raise OptionsError(
+                "The source's own backing file and another one can't both be kept",
+                hint="leave out one of the two",
+            )
         if self.backing_file is not None:
             if self.backing_format is None:
                 raise OptionsError(
@@ -169,15 +216,14 @@ class ConvertOptions:
                 raise OptionsError("The backing file's name is longer than 1023 bytes")
         elif self.backing_format is not None:
             raise OptionsError("A backing format was given, but no backing file")
-        if self.compat == "0.10":
-            self._check_version_2()
 
     def _check_version_2(self) -> None:
         newer = {
             "zstd compression": self.compression == "zstd",
             "extended L2 entries": self.extended_l2,
             "lazy refcounts": self.lazy_refcounts,
-            "refcounts of any width but 16 bits": self.refcount_bits != 16,
+            "bitmaps": self.bitmaps,
+            "refcounts of any width but 16 bits": self.refcount_bits != DEFAULT_REFCOUNT_BITS,
         }
         for what, asked in newer.items():
             if asked:

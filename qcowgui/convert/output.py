@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Final, Self
 
 from qcowgui.codec.cluster import Buffer
+from qcowgui.convert.part_file import create_part
 from qcowgui.errors import OutputError
 from qcowgui.image.source import Identity
 from qcowgui.units import format_size
 
 _MAX_VECTORS: Final = 1024
 """Buffers in one write call: Linux's IOV_MAX."""
-_MAX_NAME_BYTES: Final = 255
 _HINTS: Final = {
     errno.ENOSPC: "there is no space left; choose a place with more, or compress",
     errno.EDQUOT: "the quota is used up; choose another place",
@@ -63,12 +63,9 @@ class OutputFile:
         with contextlib.suppress(OSError):
             # Nobody may read the new file early who may not read the one it replaces.
             mode &= stat.S_IMODE(self.target.stat().st_mode) | stat.S_IRUSR | stat.S_IWUSR
-        # Cut to leave room for what is added; a character that is cut in half goes.
-        name = os.fsencode(self.target.name)[: _MAX_NAME_BYTES - 20].decode(errors="ignore")
-        self.path = self.target.with_name(f".{name}.{os.urandom(4).hex()}.part")
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        self._held_fd = -1
         try:
-            self._fd = os.open(self.path, flags | getattr(os, "O_CLOEXEC", 0), mode)
+            self.path, self._fd = create_part(self.target, mode)
         except OSError as error:
             raise self._error("can't be created", error) from error
 
@@ -163,6 +160,7 @@ class OutputFile:
                 self._take_over_owner()
             os.fsync(self._fd)
             status = os.fstat(self._fd)
+            self._keep_lock()
             self._close()
             if before_move is not None:
                 before_move()
@@ -177,6 +175,7 @@ class OutputFile:
         except OSError as error:
             raise self._error("can't be put in place", error) from error
         self._committed = True
+        self._release_lock()
         try:
             self._sync_folder()
         except OSError as error:
@@ -236,6 +235,19 @@ class OutputFile:
         if fd >= 0:
             os.close(fd)
 
+    def _keep_lock(self) -> None:
+        """Keep the lock beyond the close: until it is moved, the file may not look like debris."""
+        if os.name == "posix":  # elsewhere an open file can't be moved
+            # No descriptors left: an unlocked file for a moment is better than none.
+            with contextlib.suppress(OSError):
+                self._held_fd = os.dup(self._fd)
+
+    def _release_lock(self) -> None:
+        fd, self._held_fd = self._held_fd, -1
+        if fd >= 0:
+            with contextlib.suppress(OSError):
+                os.close(fd)
+
     def discard(self) -> None:
         """Remove the temporary file, unless it was committed. Safe to call again."""
         # What led here is the error to tell, not one of these.
@@ -244,6 +256,7 @@ class OutputFile:
         if not self._committed:
             with contextlib.suppress(OSError):
                 self.path.unlink()
+        self._release_lock()
 
     def __enter__(self) -> Self:
         return self

@@ -65,14 +65,23 @@ def iter_own_ranges(image: GuestImage, token: CancelToken) -> Iterator[tuple[int
 def _iter_ranges(
     image: GuestImage, wanted: Callable[[Extent], bool], token: CancelToken
 ) -> Iterator[tuple[int, int]]:
+    for extent in iter_all_extents(image, token):
+        if wanted(extent):
+            yield extent.start, extent.end
+
+
+def iter_all_extents(image: GuestImage, token: CancelToken) -> Iterator[Extent]:
+    """The whole disk as extents without host offsets, in order; some neighbours are not joined.
+
+    Raises:
+        Cancelled: When the token was set.
+    """
     # In parts: a disk may have terabytes of tables that say "zeros" before the next extent.
     # Not too many of them for the exabytes that a sparse image may claim.
     part_bytes = max(_PART_BYTES, align_up(image.size_bytes // _MAX_PARTS, _PART_BYTES))
     for start in range(0, image.size_bytes, part_bytes):
         token.raise_if_cancelled()
-        for extent in image.iter_extents(start, start + part_bytes, with_hosts=False):
-            if wanted(extent):
-                yield extent.start, extent.end
+        yield from image.iter_extents(start, start + part_bytes, with_hosts=False)
 
 
 def iter_ranges_over(

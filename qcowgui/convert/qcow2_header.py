@@ -6,15 +6,33 @@ import os
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from qcowgui.convert.options import ConvertOptions
 from qcowgui.errors import OptionsError
 from qcowgui.format import fields, limits
 from qcowgui.format.extensions import ExtensionType
-from qcowgui.format.features import FEATURES, Compatible, Incompatible
+from qcowgui.format.features import FEATURES, Autoclear, Compatible, Incompatible
 from qcowgui.format.geometry import ENTRY_BYTES, Geometry
 from qcowgui.format.header import MAGIC
 from qcowgui.units import KIB, align_up, format_size
+
+_BITMAPS: Final = struct.Struct(">IIQQ")
+"""The bitmaps extension: bitmaps, zero, length of the directory, its host offset. Spec: 1.4"""
+
+
+class DirectoryPlace(NamedTuple):
+    """Where a bitmap directory is.
+
+    Attributes:
+        offset: Its host offset.
+        size_bytes: Its length.
+        nb_bitmaps: Its entries.
+    """
+
+    offset: int
+    size_bytes: int
+    nb_bitmaps: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +44,14 @@ class TablePlaces:
         l1_size: Its entries.
         refcount_table_offset: Host offset of the refcount table.
         refcount_table_clusters: Its clusters.
+        bitmap_directory: The bitmaps' directory, or None.
     """
 
     l1_table_offset: int
     l1_size: int
     refcount_table_offset: int
     refcount_table_clusters: int
+    bitmap_directory: DirectoryPlace | None = None
 
 
 def check_virtual_size(geometry: Geometry, virtual_bytes: int) -> None:
@@ -64,9 +84,10 @@ def build_first_cluster(
             f" with refcounts of {geometry.refcount_bits} bits can have",
             hint="choose a larger cluster size or narrower refcounts",
         )
+    directory = places.bitmap_directory
     version = 2 if options.compat == "0.10" else 3
     header_bytes = limits.V2_HEADER_BYTES if version == 2 else limits.KNOWN_HEADER_BYTES
-    extensions = _build_extensions(options, version, geometry.cluster_bytes)
+    extensions = _build_extensions(options, version, geometry.cluster_bytes, directory)
     name = os.fsencode(options.backing_file) if options.backing_file is not None else b""
     name_offset = header_bytes + len(extensions) if name else 0
     if header_bytes + len(extensions) + len(name) > geometry.cluster_bytes:
@@ -93,6 +114,7 @@ def build_first_cluster(
         "refcount_table_clusters": places.refcount_table_clusters,
         "incompatible_features": incompatible,
         "compatible_features": Compatible.LAZY_REFCOUNTS if options.lazy_refcounts else 0,
+        "autoclear_features": Autoclear.BITMAPS if directory is not None else 0,
         "refcount_order": geometry.refcount_order,
         "header_length": header_bytes,
         "compression_type": 1 if options.compression == "zstd" else 0,
@@ -119,7 +141,9 @@ def build_extensions(extensions: Sequence[tuple[int, bytes]]) -> bytes:
     return b"".join(parts)
 
 
-def _build_extensions(options: ConvertOptions, version: int, cluster_bytes: int) -> bytes:
+def _build_extensions(
+    options: ConvertOptions, version: int, cluster_bytes: int, directory: DirectoryPlace | None
+) -> bytes:
     extensions: list[tuple[int, bytes]] = []
     if options.backing_format is not None:
         extensions.append((ExtensionType.BACKING_FORMAT, options.backing_format.encode()))
@@ -130,4 +154,7 @@ def _build_extensions(options: ConvertOptions, version: int, cluster_bytes: int)
             for (feature_class, bit), (name, _) in FEATURES.items()
         )
         extensions.append((ExtensionType.FEATURE_NAMES, names))
+    if directory is not None:
+        data = _BITMAPS.pack(directory.nb_bitmaps, 0, directory.size_bytes, directory.offset)
+        extensions.append((ExtensionType.BITMAPS, data))
     return build_extensions(extensions)

@@ -7,7 +7,8 @@ are given in batch order, the file has the same bytes whatever the number of wor
 from __future__ import annotations
 
 import threading
-from typing import Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -16,12 +17,15 @@ from qcowgui.convert.encode import EncodedBatch
 from qcowgui.convert.host_layout import HostLayout
 from qcowgui.convert.options import DEFAULT_SPARSE_BYTES, ConvertOptions
 from qcowgui.convert.output import OutputFile
-from qcowgui.convert.qcow2_header import TablePlaces, build_first_cluster
+from qcowgui.convert.qcow2_header import DirectoryPlace, TablePlaces, build_first_cluster
 from qcowgui.convert.raw_writer import RunWriter
 from qcowgui.convert.zeros import is_zero
 from qcowgui.engine.work import CancelToken
 from qcowgui.format.geometry import COPIED, ENTRY_BYTES, READS_ZERO, SUBCLUSTERS, Geometry
 from qcowgui.units import align_up
+
+if TYPE_CHECKING:
+    from qcowgui.convert.carried_bitmaps import BitmapSource
 
 _POLL_SECONDS: Final = 0.1
 _ALL_SUBCLUSTERS: Final = (1 << SUBCLUSTERS) - 1
@@ -34,7 +38,13 @@ class Qcow2Writer:
     """A qcow2 target."""
 
     def __init__(
-        self, output: OutputFile, options: ConvertOptions, *, virtual_bytes: int, workers: int
+        self,
+        output: OutputFile,
+        options: ConvertOptions,
+        *,
+        virtual_bytes: int,
+        workers: int,
+        bitmaps: BitmapSource | None = None,
     ) -> None:
         """Reserve the header and the L1 table at the front of the file.
 
@@ -43,6 +53,7 @@ class Qcow2Writer:
             options: Validated options with a qcow2 target.
             virtual_bytes: Size of the virtual disk.
             workers: How many threads call `write`; bounds the batches that wait for their turn.
+            bitmaps: The persistent bitmaps that the file gets.
 
         Raises:
             OptionsError: When the backing file's name does not fit.
@@ -59,10 +70,12 @@ class Qcow2Writer:
         self._l1_offset = self._layout.allocate_clusters(
             self.geometry.clusters(l1_size * ENTRY_BYTES)
         )
+        self._bitmaps = bitmaps if bitmaps is not None and bitmaps.carried.kept else None
         # Fails early when the name is too long; written again, with real places, at the end.
-        build_first_cluster(
-            options, self.geometry, virtual_bytes, TablePlaces(self._l1_offset, l1_size, 0, 1)
-        )
+        self._first_cluster(0, 1, DirectoryPlace(0, 0, 0) if self._bitmaps is not None else None)
+        # With preallocation: the guest clusters that have their places.
+        self._preallocates = options.preallocation != "off"
+        self._placed_clusters = 0
         self._table_index = -1
         self._table = np.zeros(0, dtype=">u8")
         self._next_batch = 0
@@ -88,14 +101,17 @@ class Qcow2Writer:
                 self._turn.wait(_POLL_SECONDS)
                 token.raise_if_cancelled()
             self._waiting[batch.number] = batch
-            placed = self._place_ready()
+            placed = self._place_ready(token)
         for writes in placed:
             self._write_data(writes)
 
-    def _place_ready(self) -> list[_Writes]:
+    def _place_ready(self, token: CancelToken) -> list[_Writes]:
         placed = []
         while (ready := self._waiting.pop(self._next_batch, None)) is not None:
-            placed.append(self._place(ready))
+            if self._preallocates:
+                placed.append(self._place_all(ready.end_cluster, ready.plain, token))
+            else:
+                placed.append(self._place(ready))
             self._next_batch += 1
             self._turn.notify_all()
         return placed
@@ -130,6 +146,41 @@ class Qcow2Writer:
         self._layout.write_final_blocks()
         return writes
 
+    def _place_all(
+        self, end_cluster: int, plain: Sequence[tuple[int, Buffer]], token: CancelToken
+    ) -> _Writes:
+        """Give every guest cluster before `end_cluster` a place, whether anything is stored or not.
+
+        Args:
+            end_cluster: The first guest cluster that is not concerned.
+            plain: Those with content, by their numbers.
+            token: Stops it.
+        """
+        writes: _Writes = []
+        stored = iter(sorted(plain, key=_number))
+        number, data = next(stored, (end_cluster, b""))
+        size, per_table = self.geometry.cluster_bytes, self.geometry.l2_entries
+        words_per_entry = self.geometry.l2_entry_bytes // ENTRY_BYTES
+        while (first := self._placed_clusters) < end_cluster:
+            token.raise_if_cancelled()
+            last = min(end_cluster, first - first % per_table + per_table)
+            self._open_table(first >> self.geometry.l2_bits)
+            offset = self._layout.allocate_clusters(last - first)
+            places = np.arange(last - first, dtype=np.uint64) * np.uint64(size)
+            start = first % per_table * words_per_entry
+            stop = start + (last - first) * words_per_entry
+            self._table[start:stop:words_per_entry] = places + np.uint64(COPIED | offset)
+            while number < last:
+                writes.append((offset + (number - first) * size, data))
+                if self.geometry.extended_l2:
+                    # Without content, no subcluster is: a place alone.
+                    self._table[number % per_table * 2 + 1] = self._subclusters(data)
+                number, data = next(stored, (end_cluster, b""))
+            self._placed_clusters = last
+            self._close_tables_before(last >> self.geometry.l2_bits)
+            self._layout.write_final_blocks()
+        return writes
+
     def _zero_entry(self) -> tuple[int, int]:
         if self.geometry.extended_l2:
             return 0, _ALL_SUBCLUSTERS << SUBCLUSTERS
@@ -152,15 +203,19 @@ class Qcow2Writer:
 
     def _enter(self, number: int, word: int, bitmap: int) -> None:
         table, index = number >> self.geometry.l2_bits, number & (self.geometry.l2_entries - 1)
-        if table != self._table_index:
-            self._close_tables_before(table)
-            self._table_index = table
-            self._table = np.zeros(self.geometry.cluster_bytes // ENTRY_BYTES, dtype=">u8")
+        self._open_table(table)
         if self.geometry.extended_l2:
             self._table[2 * index] = word
             self._table[2 * index + 1] = bitmap
         else:
             self._table[index] = word
+
+    def _open_table(self, table: int) -> None:
+        """Begin an L2 table, unless it is the open one."""
+        if table != self._table_index:
+            self._close_tables_before(table)
+            self._table_index = table
+            self._table = np.zeros(self.geometry.cluster_bytes // ENTRY_BYTES, dtype=">u8")
 
     def _close_tables_before(self, table: int) -> None:
         """Write the open L2 table when nothing more can belong to it."""
@@ -174,27 +229,47 @@ class Qcow2Writer:
         """Write payloads as they are, and plain clusters without their zeros: the file is fresh."""
         cluster_bytes = self.geometry.cluster_bytes
         payloads = RunWriter(self._output, 0)
-        plain = RunWriter(self._output, DEFAULT_SPARSE_BYTES)
+        plain = RunWriter(self._output, DEFAULT_SPARSE_BYTES)  # preallocated space is zeros, too
         for offset, data in writes:
             # A payload is always shorter than a cluster.
             (plain if len(data) == cluster_bytes else payloads).add(offset, data)
         payloads.flush()
         plain.flush()
 
-    def finish(self) -> None:
+    def finish(self, token: CancelToken | None = None) -> None:
         """Write the tables and, last, the header. All batches have been written.
+
+        Args:
+            token: Stops it: preallocation may have most of its work left.
 
         Raises:
             OutputError: When the file can't be written.
+            SourceError: When the source's bitmaps can't be read.
+            Cancelled: When the token was set.
         """
+        if self._preallocates:
+            self._place_all(self.geometry.clusters(self._virtual_bytes), (), token or CancelToken())
         self._close_tables_before(len(self._l1))
+        directory = self._write_bitmaps()
         table_offset, table_clusters = self._layout.finish()
         self._output.write_at(self._l1_offset, self._l1.tobytes())
-        places = TablePlaces(self._l1_offset, len(self._l1), table_offset, table_clusters)
         self._output.set_size(align_up(self._layout.end_offset, self.geometry.cluster_bytes))
-        self._output.write_at(
-            0, build_first_cluster(self._options, self.geometry, self._virtual_bytes, places)
+        self._output.write_at(0, self._first_cluster(table_offset, table_clusters, directory))
+
+    def _write_bitmaps(self) -> DirectoryPlace | None:
+        if self._bitmaps is None:
+            return None
+        from qcowgui.convert.bitmap_writer import write_bitmaps
+
+        return write_bitmaps(self._bitmaps, self.geometry, self._layout, self._output.write_at)
+
+    def _first_cluster(
+        self, table_offset: int, table_clusters: int, directory: DirectoryPlace | None
+    ) -> bytes:
+        places = TablePlaces(
+            self._l1_offset, len(self._l1), table_offset, table_clusters, directory
         )
+        return build_first_cluster(self._options, self.geometry, self._virtual_bytes, places)
 
 
 def _number(entry: tuple[int, Buffer]) -> int:

@@ -10,8 +10,8 @@ from typing import Final, Self
 
 from qcowgui.codec.cluster import Buffer
 from qcowgui.errors import OutputError
+from qcowgui.image.locks import ImageLock, Usage
 from qcowgui.repair.edits import Fingerprint
-from qcowgui.repair.locks import ImageLock, Usage
 
 _COPY_HINT: Final = "write a repaired copy instead (-o), or change what forbids it"
 _HINTS: Final = {

@@ -265,6 +265,7 @@ def test_salvage_lists_what_was_lost(tmp_path: Path, capsys: Capture) -> None:
     assert "lost: guest bytes 0x2_0000 to 0x3_0000" in capsys.readouterr().err
     assert target.read_bytes() == pattern(CLUSTER).ljust(SIZE, b"\0")
     target.unlink()
+    (tmp_path / "target.raw.losses.txt").unlink()
     assert run(["convert", "--salvage", "--json", str(source), str(target)]) == 0
     (lost,) = json.loads(capsys.readouterr().out)["losses"]
     assert (lost["start"], lost["length"]) == (2 * CLUSTER, CLUSTER)

@@ -22,7 +22,7 @@ from qcowgui.convert.forecast_sampling import (
     quantile,
     ratio_variance,
 )
-from qcowgui.convert.forecast_size import file_bytes, packing_factor
+from qcowgui.convert.forecast_size import file_bytes, geometry_of, packing_factor
 from qcowgui.convert.forecast_time import Workload, WriteSpeed, estimate_seconds, probe_folder
 from qcowgui.convert.forecast_trial import REFERENCE, Cell, CellTrial
 from qcowgui.convert.options import Compression
@@ -311,7 +311,7 @@ def test_packing() -> None:
 
 def test_metadata() -> None:
     # Header, L1, L2, refcount table and block, and two clusters of data.
-    assert file_bytes(SMALL, 65537.0, virtual_bytes=64 * MIB, l2_tables=1) == 7 * 65536
+    assert file_bytes(geometry_of(SMALL), 65537.0, virtual_bytes=64 * MIB, l2_tables=1) == 7 * 65536
 
 
 def test_seconds() -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from qcowgui.errors import SourceError
-from qcowgui.repair.locks import ImageLock, Usage, probe, probe_path
+from qcowgui.image.locks import ImageLock, Usage, probe, probe_path
 from tests.support import oracle
 from tests.support.options import MIB
 
