@@ -16,6 +16,7 @@ from qcowgui.check.cluster_findings import ClusterChecker
 from qcowgui.check.collector import FindingCollector, FindingGroup
 from qcowgui.check.hints import Hint, incident_hints
 from qcowgui.check.incident_search import gather_facts
+from qcowgui.check.overwritten import overwritten_counts
 from qcowgui.check.ownership import Ownership, build
 from qcowgui.check.refcount_rules import CopiedRules, RefcountSummary
 from qcowgui.check.roles import Role
@@ -27,7 +28,7 @@ from qcowgui.check.structure_rules import (
     judge_free_clusters,
     judge_tail,
 )
-from qcowgui.check.totals import QemuTotals, refusal_of
+from qcowgui.check.totals import MappedClusters, QemuTotals, refusal_of
 from qcowgui.engine.work import CancelToken, Counter, Executor, SerialExecutor
 from qcowgui.errors import ExitCode
 from qcowgui.format.finding import Finding, Severity
@@ -59,6 +60,8 @@ class CheckReport:
         role_clusters: How many clusters have each role; roles without any are left out.
         hints: What probably happened to the image, and what to do.
         deep: What decoding all compressed clusters came to; None when that was not asked for.
+        mapped: The guest clusters that the active disk's tables map: as in `totals`, but without
+            what was written over a table, which QEMU takes for entries.
     """
 
     image: ImageReport
@@ -72,11 +75,12 @@ class CheckReport:
     role_clusters: dict[Role, int]
     hints: tuple[Hint, ...]
     deep: DeepSummary | None
+    mapped: MappedClusters
 
     @property
     def leaked_clusters(self) -> int:
         """Clusters that count as used though nothing refers to them."""
-        return self.refcounts.leaked
+        return self.refcounts.leaked - self.refcounts.untold
 
     @property
     def free_clusters(self) -> int:
@@ -161,6 +165,7 @@ class _Check:
         self._totals = QemuTotals()
         self._stored: StoredRefcounts | None = None
         self._summary = RefcountSummary()
+        self._mapped_by_nobody = MappedClusters()
         self._ownership: Ownership | None = None
         self._complete = True
 
@@ -191,7 +196,10 @@ class _Check:
         # A reference may reach into the cluster behind the last one.
         clusters = context.geometry.clusters(self._source.size_bytes) + 1
         refcounts = NarrowRefcounts(stored, clusters)
-        copied = CopiedRules(refcounts) if stored.usable else None
+        # The snapshots that the header announces: each may refer to a cluster.
+        disks = 1 + self._report.header.nb_snapshots
+        overwritten = overwritten_counts(refcounts.counts, context.geometry, disks)
+        copied = CopiedRules(refcounts, overwritten) if stored.usable else None
         tables = TableChecker(context, self._report, self._collector, self._totals, copied)
         ownership = self._ownership = build(
             self._source,
@@ -202,6 +210,7 @@ class _Check:
             on_l2=tables.judge_l2,
             tick=tick,
         )
+        self._mapped_by_nobody = tables.mapped_by_nobody
         self._complete &= ownership.complete and stored.usable
         self._totals.count_structures(self._report, ownership)
         clusters_checker = ClusterChecker(
@@ -210,6 +219,7 @@ class _Check:
             context,
             ownership,
             refcounts,
+            overwritten,
             self._collector,
             self._token,
         )
@@ -277,4 +287,5 @@ class _Check:
             role_clusters=ownership.role_clusters(),
             hints=() if facts is None else incident_hints(facts),
             deep=deep,
+            mapped=self._totals.mapped.without(self._mapped_by_nobody),
         )

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import numpy as np
 
 from qcowgui.check.cluster_ownership import Ownership
 from qcowgui.check.collector import FindingCollector, TableRef
+from qcowgui.check.overwritten import CountStretches
+from qcowgui.check.overwritten_wording import (
+    iter_blocks_overwritten,
+    refcount_table_overwritten,
+)
 from qcowgui.check.owners import Owner, owners_of
 from qcowgui.check.refcount_rules import (
+    Mismatch,
     RefcountSummary,
     iter_mismatches,
     judge_refcount_table,
+    kept_leak_count,
 )
 from qcowgui.check.reference_counts import Clusters
 from qcowgui.check.rule_context import RuleContext
 from qcowgui.check.stored import NarrowRefcounts, StoredRefcounts
+from qcowgui.check.told_entries import hits_to_tell
 from qcowgui.check.totals import QemuTotals
 from qcowgui.engine.work import CancelToken
 from qcowgui.format import limits
@@ -39,15 +47,17 @@ class ClusterChecker:
         context: RuleContext,
         ownership: Ownership,
         refcounts: NarrowRefcounts,
+        overwritten: CountStretches,
         collector: FindingCollector,
         token: CancelToken,
     ) -> None:
-        """A checker that hands its findings to `collector`."""
+        """A checker that hands its findings to `collector`; `overwritten` are no refcounts."""
         self._source = source
         self._report = report
         self._context = context
         self._ownership = ownership
         self._refcounts = refcounts
+        self._overwritten = overwritten
         self._collector = collector
         self._token = token
 
@@ -86,11 +96,11 @@ class ClusterChecker:
             totals: Are added to.
         """
         self._judge_table(stored, totals)
-        summary = RefcountSummary()
+        for finding in iter_blocks_overwritten(stored, self._overwritten):
+            self._collector.add(finding)
+        summary = RefcountSummary(overwritten=self._overwritten)
         samples: dict[str, list[Clusters]] = {}
-        for mismatch in iter_mismatches(
-            stored, self._ownership, summary, self._token, self._refcounts
-        ):
+        for mismatch in self._iter_told(stored, summary):
             parts = samples.setdefault(mismatch.code, [])
             if sum(map(len, parts)) < limits.MAX_FINDINGS_OF_A_KIND:
                 parts.append(mismatch.clusters[: limits.MAX_FINDINGS_OF_A_KIND])
@@ -102,11 +112,30 @@ class ClusterChecker:
             owners = self._name_owners(
                 _first_of(parts) for code, parts in samples.items() if code != "leak"
             )
-            for mismatch in iter_mismatches(
-                stored, self._ownership, RefcountSummary(), self._token, self._refcounts
-            ):
+            for mismatch in self._iter_told(stored, RefcountSummary()):
                 self._collector.add_clusters(*mismatch, context=self._context, owners=owners)
         return summary
+
+    def _iter_told(self, stored: StoredRefcounts, summary: RefcountSummary) -> Iterator[Mismatch]:
+        """The wrong refcounts, without those where something else was written over a block."""
+        mark = kept_leak_count(stored.geometry)
+        for mismatch in iter_mismatches(
+            stored, self._ownership, summary, self._token, self._refcounts
+        ):
+            told = ~self._overwritten.cover(mismatch.clusters)
+            if mismatch.code == "leak":
+                summary.untold += len(told) - int(np.count_nonzero(told))
+                if mark is not None:
+                    summary.marked += int(np.count_nonzero(mismatch.stored[told] == mark))
+            if told.all():
+                yield mismatch
+            elif told.any():
+                yield Mismatch(
+                    mismatch.code,
+                    mismatch.clusters[told],
+                    mismatch.stored[told],
+                    mismatch.computed[told],
+                )
 
     def _judge_table(self, stored: StoredRefcounts, totals: QemuTotals) -> None:
         hits = judge_refcount_table(stored, self._ownership)
@@ -115,7 +144,11 @@ class ClusterChecker:
         )
         offset = self._report.header.refcount_table_offset
         table = TableRef("refcount table", offset, 0, ENTRY_BYTES)
-        self._collector.add_entries(hits, table, stored.table_words, context=self._context)
+        told = hits_to_tell(hits, stored.overwritten_entries)
+        self._collector.add_entries(told, table, stored.table_words, context=self._context)
+        finding = refcount_table_overwritten(stored, offset)
+        if finding is not None:
+            self._collector.add(finding)
 
     def _name_owners(self, samples: Iterable[Clusters]) -> dict[int, str]:
         """Who refers to some clusters, in words."""

@@ -245,6 +245,25 @@ class FindingCollector:
                 )
                 self._keep(group, entry_finding(code, facts, count=multiplicity))
 
+    def add_stretches(
+        self, findings: Sequence[Finding], guest_starts: Offsets, guest_ends: Offsets
+    ) -> None:
+        """Take findings of one kind, each on a guest range of its own.
+
+        Args:
+            findings: Made when they are asked for, which the first few are, or all of them.
+            guest_starts: Where the range of each starts.
+            guest_ends: Where it ends (exclusive); not after the start for none.
+        """
+        if not findings:
+            return
+        group = self._group(findings[0].code, findings[0].severity, findings[0].snapshot)
+        group.count += len(findings)
+        group.guest.add_many(guest_starts, guest_ends)
+        wanted = len(findings) if self._on_finding else min(group.room, len(findings))
+        for index in range(wanted):
+            self._keep(group, findings[index])
+
     def add_clusters(
         self,
         code: str,

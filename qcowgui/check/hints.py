@@ -129,6 +129,34 @@ def _zero_tail(facts: IncidentFacts) -> Hint | None:
     )
 
 
+def _overwritten(facts: IncidentFacts) -> Hint | None:
+    tables = facts.count("l1-overwritten", "l2-overwritten")
+    if not tables:
+        return None
+    return Hint(
+        "overwritten",
+        f"{format_count(tables, 'mapping table')} "
+        f"{'holds' if tables == 1 else 'hold'} something else than entries: another program, or "
+        "the storage below, probably wrote over the image.",
+        "Do not repair before you know what is lost: the clusters that the table named are still "
+        f"in the file, counted as used. {_SALVAGE}",
+    )
+
+
+def _overwritten_refcounts(facts: IncidentFacts) -> Hint | None:
+    places = facts.count("refcount-table-overwritten", "refcount-block-overwritten")
+    if not places:
+        return None
+    return Hint(
+        "overwritten-refcounts",
+        f"{format_count(places, 'part')} of the refcounts "
+        f"{'was' if places == 1 else 'were'} overwritten by something else; so may guest data be, "
+        "which no check can see.",
+        "Do not write to the image. `qcowgui repair IMAGE -o REPAIRED --all` writes a copy with "
+        "refcounts counted anew; look at the guest's files in it.",
+    )
+
+
 def _leaks(facts: IncidentFacts) -> Hint | None:
     """What became of a table, by the leaks it left: only the surest of these rules speaks."""
     rules = (
@@ -182,6 +210,19 @@ def _emptied_table(facts: IncidentFacts) -> Hint | None:
     )
 
 
+def _kept_by_repair(facts: IncidentFacts) -> Hint | None:
+    if not facts.marked_leaks:
+        return None
+    return Hint(
+        "kept-by-repair",
+        f"{format_count(facts.marked_leaks, 'leaked cluster')} "
+        f"{'was' if facts.marked_leaks == 1 else 'were'} kept by an earlier repair, because a "
+        "reference was probably lost: what the guest misses may be there.",
+        "`qcowgui salvage IMAGE` lists the clusters that no table names. When nothing is missed, "
+        "`qcowgui repair IMAGE -o REPAIRED --free-unowned` frees them.",
+    )
+
+
 def _held_data(facts: IncidentFacts) -> bool:
     """Whether the leaks are more than a crash leaves.
 
@@ -213,6 +254,8 @@ def _leaks_in_one_window(facts: IncidentFacts) -> Hint | None:
     is_dense = facts.leaked_clusters * 2 >= span
     fits_one_table = span <= facts.l2_entries + facts.l2_entries // 8
     if facts.is_cut or facts.leaked_clusters < _MIN_DENSE_LEAKS:
+        return None
+    if facts.count("l1-overwritten", "l2-overwritten"):  # that says more
         return None
     if not is_dense or not fits_one_table or _all_mismatch_alike(facts):
         return None
@@ -341,7 +384,10 @@ _Rule = Callable[[IncidentFacts], Hint | None]
 _RULES: Final[tuple[_Rule, ...]] = (
     _truncated,
     _zero_tail,
+    _overwritten,
+    _overwritten_refcounts,
     _leaks,
+    _kept_by_repair,
     _concurrent_writers,
     _refcounts_all_zero,
     _refcounts_one_too_high,

@@ -62,6 +62,7 @@ class IncidentFacts:
         leaks_last: The last of them.
         shared_leaks: Leaked clusters with a refcount above 1: compressed data, or what snapshots
             had.
+        marked_leaks: Leaked clusters that an earlier repair kept and marked.
         lost_tables: Leaked clusters that hold an L2 table which maps clusters that are leaked too,
             or counted more often than they are referred to.
         lost_entries: Entries of these tables that map such clusters.
@@ -94,6 +95,7 @@ class IncidentFacts:
     leaks_first: int = 0
     leaks_last: int = 0
     shared_leaks: int = 0
+    marked_leaks: int = 0
     lost_tables: int = 0
     lost_entries: int = 0
     empty_tables: int = 0

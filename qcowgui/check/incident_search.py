@@ -17,6 +17,7 @@ from qcowgui.check.cluster_ownership import Ownership
 from qcowgui.check.collector import FindingGroup
 from qcowgui.check.empty_tables import EmptyTables, find_empty_tables
 from qcowgui.check.incident_facts import BEYOND_CODES, IncidentFacts, ZeroTail
+from qcowgui.check.overwritten import CountStretches
 from qcowgui.check.refcount_rules import RefcountSummary
 from qcowgui.check.reference_counts import Clusters
 from qcowgui.check.roles import METADATA_BITS, PAYLOAD_BITS, Role, bits_of, use_bit
@@ -91,7 +92,7 @@ def gather_facts(
         stored = None
     census = _Census(refcounts.used, refcounts.used)
     if stored is not None and (refcounts.too_low or refcounts.too_high):
-        census = _take_census(stored, ownership, token)
+        census = _take_census(stored, ownership, refcounts.overwritten, token)
     is_cut = any(findings[code] for code in BEYOND_CODES)
     tables = EmptyTables()
     lost = lost_entries = 0
@@ -112,6 +113,7 @@ def gather_facts(
         leaks_first=census.leaks_first,
         leaks_last=census.leaks_last,
         shared_leaks=census.shared_leaks,
+        marked_leaks=refcounts.marked,
         lost_tables=lost,
         lost_entries=lost_entries,
         empty_tables=tables.active_l2,
@@ -148,15 +150,22 @@ class _Census:
     missed: Clusters = field(default_factory=_NO_CLUSTERS.copy)
 
 
-def _take_census(stored: StoredRefcounts, ownership: Ownership, token: CancelToken) -> _Census:
+def _take_census(
+    stored: StoredRefcounts, ownership: Ownership, overwritten: CountStretches, token: CancelToken
+) -> _Census:
+    """The numbers, with the counts that were `overwritten` taken for right ones."""
     census = _Census()
     for first, last in ownership.references.iter_parts(0, ownership.clusters):
         census.used += int(np.count_nonzero(ownership.computed[first:last]))
     leaks_found = _FirstClusters()
     missed_found = _FirstClusters()
-    for first, counts in stored.iter_blocks(ownership.clusters):
+    for first, found in stored.iter_blocks(ownership.clusters):
         token.raise_if_cancelled()
-        computed = ownership.computed[first : first + len(counts)].astype(np.uint64)
+        computed = ownership.computed[first : first + len(found)].astype(np.uint64)
+        counts = found
+        if overwritten.stretches:
+            untold = overwritten.cover(np.arange(first, first + len(found)))
+            counts = np.where(untold, computed, found)
         census.counted += int(np.count_nonzero(counts))
         higher = (computed != 0) & (counts == computed + np.uint64(1))
         census.one_too_high += int(np.count_nonzero(higher))

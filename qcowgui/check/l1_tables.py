@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from qcowgui.check.overwritten import EntryBounds, Flags, overwritten_l1
 from qcowgui.check.snapshot_list import SnapshotList
 from qcowgui.format import limits
 from qcowgui.format.geometry import ENTRY_BYTES
@@ -48,12 +49,14 @@ class L1Place:
         host_offset: Where it lies.
         entries: How many it has.
         references: How many disks (active or snapshot) name it.
+        bounds: Where what it names can lie.
     """
 
     owner: MappingOwner
     host_offset: int
     entries: int
     references: int
+    bounds: EntryBounds
 
     @property
     def table_bytes(self) -> int:
@@ -71,6 +74,8 @@ class L1Table:
         words: Its entries in native byte order, as far as the file holds them.
         entries_missing: How many more there should be, beyond the end of the file.
         references: How many disks (active or snapshot) name it.
+        overwritten: Which entries are none, because something else was written there; None when
+            all may be some.
     """
 
     owner: MappingOwner
@@ -78,6 +83,7 @@ class L1Table:
     words: Words
     entries_missing: int
     references: int = 1
+    overwritten: Flags | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +111,16 @@ def l1_places(report: ImageReport, snapshots: SnapshotList) -> L1Places:
     if geometry.is_aligned(offset) and offset <= limits.MAX_OFFSET - limits.MAX_L1_BYTES:
         wanted[offset, min(header.l1_size, MAX_L1_ENTRIES)] = [ACTIVE]
     unusable = 0
+    inside = geometry.cluster_bytes - 1
     for snapshot in snapshots.snapshots:
         offset, entries = snapshot.l1_table_offset, snapshot.l1_size
-        if not geometry.is_aligned(offset) or entries > MAX_L1_ENTRIES:
+        if offset & inside or entries > MAX_L1_ENTRIES:
             unusable += 1
         else:
             wanted.setdefault((offset, entries), []).append(MappingOwner(snapshot.index))
     budget_bytes = report.file_bytes + _EXTRA_L1_BYTES
     budget_tables = geometry.clusters(report.file_bytes) + _EXTRA_L1_TABLES
+    bounds = EntryBounds.of(report, geometry)
     places: list[L1Place] = []
     for (offset, entries), owners in wanted.items():
         if not entries:
@@ -120,7 +128,7 @@ def l1_places(report: ImageReport, snapshots: SnapshotList) -> L1Places:
         budget_bytes -= max(0, min(entries * ENTRY_BYTES, report.file_bytes - offset))
         if budget_bytes < 0 or len(places) == budget_tables:
             return L1Places(tuple(places), unusable, complete=False)
-        places.append(L1Place(owners[0], offset, entries, len(owners)))
+        places.append(L1Place(owners[0], offset, entries, len(owners), bounds))
     return L1Places(tuple(places), unusable, complete=True)
 
 
@@ -133,4 +141,5 @@ def load_l1_table(source: ByteSource, place: L1Place) -> L1Table:
     data = source.read_at(place.host_offset, place.table_bytes)
     words = parse_words(data.ljust(align_up(len(data), ENTRY_BYTES), b"\0"))
     missing = place.entries - len(data) // ENTRY_BYTES
-    return L1Table(place.owner, place.host_offset, words, missing, place.references)
+    overwritten = overwritten_l1(words, place.bounds)
+    return L1Table(place.owner, place.host_offset, words, missing, place.references, overwritten)

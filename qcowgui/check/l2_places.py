@@ -33,6 +33,7 @@ class L2Places:
         references: int64: L1 entries that name it, those of all disks together.
         active_references: int64: those of them in the active L1.
         displaced: bool: two of these entries map different guest addresses.
+        believed: bool: some entry that names the table is one, and nothing written over an L1.
         geometry: The image's.
     """
 
@@ -42,6 +43,7 @@ class L2Places:
     references: _Int64s
     active_references: _Int64s
     displaced: npt.NDArray[np.bool_]
+    believed: npt.NDArray[np.bool_]
     geometry: Geometry
 
     def __len__(self) -> int:
@@ -56,26 +58,37 @@ class L2Places:
             self.references[chosen],
             self.active_references[chosen],
             self.displaced[chosen],
+            self.believed[chosen],
             self.geometry,
         )
 
     @property
-    def _is_sound(self) -> npt.NDArray[np.bool_]:
+    def _are_clusters(self) -> npt.NDArray[np.bool_]:
         inside = self.geometry.cluster_bytes - 1
-        sound: npt.NDArray[np.bool_] = self.host_offsets & inside == 0
-        sound &= self.host_offsets != 0
-        return sound
+        clusters: npt.NDArray[np.bool_] = self.host_offsets & inside == 0
+        clusters &= self.host_offsets != 0
+        return clusters
+
+    @property
+    def are_sound(self) -> npt.NDArray[np.bool_]:
+        """bool: the table is at a cluster boundary other than the header's, and believed."""
+        return self._are_clusters & self.believed
 
     @property
     def sound(self) -> L2Places:
-        """The tables at cluster boundaries other than the header's."""
-        sound = self._is_sound
+        """The tables that are sound."""
+        sound = self.are_sound
         return self if sound.all() else self.select(sound)
 
     @property
+    def disbelieved(self) -> L2Places:
+        """Clusters that only something written over an L1 table names."""
+        return self.select(self._are_clusters & ~self.believed)
+
+    @property
     def unsound(self) -> L2Places:
-        """Some of the others, which are no tables, but which QEMU reads as such."""
-        return self.select(np.flatnonzero(~self._is_sound)[:_MAX_UNSOUND])
+        """Some of those that are no clusters: no tables, but QEMU reads them as such."""
+        return self.select(np.flatnonzero(~self._are_clusters)[:_MAX_UNSOUND])
 
 
 @dataclass
@@ -86,7 +99,7 @@ class PlaceCollector:
         geometry: The image's.
         end_offset: Tables from this host offset on are left out: nothing can be read of them. An
             overwritten L1 table names millions of such.
-        sound_only: Whether those are left out, too, that are no clusters, or the header's.
+        sound_only: Whether those are left out, too, that are not sound.
     """
 
     geometry: Geometry
@@ -98,13 +111,23 @@ class PlaceCollector:
 
     def add(self, l1: L1Table) -> None:
         """Note the tables that `l1` names; the active L1 comes before those of snapshots."""
-        indices = np.flatnonzero(l1.words)
-        offsets = (l1.words[indices] & np.uint64(geo.OFFSET_MASK)).view(np.int64)
+        for first in range(0, len(l1.words), _BATCH_ROWS):
+            self._add_part(l1, first)
+
+    def _add_part(self, l1: L1Table, first: int) -> None:
+        """Note what the entries from `first` on name: a crafted table has four million."""
+        words = l1.words[first : first + _BATCH_ROWS]
+        indices = np.flatnonzero(words)
+        offsets = (words[indices] & np.uint64(geo.OFFSET_MASK)).view(np.int64)
+        indices += first
+        believed = np.ones(len(indices), dtype=np.bool_)
+        if l1.overwritten is not None:
+            believed = ~l1.overwritten[indices]
         kept = offsets < self.end_offset
         if self.sound_only:
-            kept &= (offsets & (self.geometry.cluster_bytes - 1) == 0) & (offsets != 0)
+            kept &= (offsets & (self.geometry.cluster_bytes - 1) == 0) & (offsets != 0) & believed
         if not kept.all():
-            indices, offsets = indices[kept], offsets[kept]
+            indices, offsets, believed = indices[kept], offsets[kept], believed[kept]
         if not len(indices):
             return
         snapshot = l1.owner.snapshot
@@ -117,6 +140,7 @@ class PlaceCollector:
                 np.full(shape, l1.references, dtype=np.int64),
                 np.full(shape, snapshot is None, dtype=np.int64),
                 np.zeros(shape, dtype=np.bool_),
+                believed,
                 self.geometry,
             )
         )
@@ -130,8 +154,9 @@ class PlaceCollector:
         known = self._known
         if known is None:
             nothing = np.zeros(0, dtype=np.int64)
+            flags = np.zeros(0, dtype=np.bool_)
             return L2Places(
-                nothing, nothing, nothing, nothing, nothing, nothing.astype(np.bool_), self.geometry
+                nothing, nothing, nothing, nothing, nothing, flags, flags, self.geometry
             )
         return known.select(np.lexsort((known.l1_indices, known.owners)))
 
@@ -141,8 +166,12 @@ class PlaceCollector:
         if not parts:
             return
         rows = _concatenated(parts)
-        # Stable: of several entries that name a table, the first one stays in front.
-        rows = rows.select(np.argsort(rows.host_offsets, kind="stable"))
+        # Stable: of several entries that name a table, the first one to be believed is in front.
+        rows = rows.select(
+            np.argsort(rows.host_offsets, kind="stable")
+            if rows.believed.all()
+            else np.lexsort((~rows.believed, rows.host_offsets))
+        )
         is_first = np.ones(len(rows), dtype=np.bool_)
         is_first[1:] = rows.host_offsets[1:] != rows.host_offsets[:-1]
         if is_first.all():
@@ -150,7 +179,7 @@ class PlaceCollector:
             return
         starts = np.flatnonzero(is_first)
         first_index = rows.l1_indices[starts][np.cumsum(is_first) - 1]
-        displaced = rows.displaced | (rows.l1_indices != first_index)
+        displaced = rows.displaced | ((rows.l1_indices != first_index) & rows.believed)
         self._known = L2Places(
             rows.host_offsets[starts],
             rows.l1_indices[starts],
@@ -158,6 +187,7 @@ class PlaceCollector:
             np.add.reduceat(rows.references, starts),
             np.add.reduceat(rows.active_references, starts),
             np.logical_or.reduceat(displaced, starts),
+            np.logical_or.reduceat(rows.believed, starts),
             self.geometry,
         )
 
@@ -172,5 +202,6 @@ def _concatenated(parts: list[L2Places]) -> L2Places:
         np.concatenate([part.references for part in parts]),
         np.concatenate([part.active_references for part in parts]),
         np.concatenate([part.displaced for part in parts]),
+        np.concatenate([part.believed for part in parts]),
         parts[0].geometry,
     )

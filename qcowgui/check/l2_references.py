@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from qcowgui.check.l2_tables import L2Table
+from qcowgui.check.overwritten import may_be_overwritten, overwritten_l2
 from qcowgui.format import geometry as geo
 from qcowgui.format.tables import Words
 from qcowgui.units import SECTOR_BYTES
@@ -57,6 +58,8 @@ class EntryReferences:
         payloads: Positions of the compressed entries that count.
         payload_offsets: int64: first byte of each one's payload.
         payload_ends: int64: end (exclusive) of the sectors it claims.
+        overwritten: bool, of each entry of the table: it is none, because something else was
+            written there. None when all may be some.
     """
 
     standard: _Entries
@@ -66,6 +69,29 @@ class EntryReferences:
     payloads: _Entries
     payload_offsets: _Offsets
     payload_ends: _Offsets
+    overwritten: _Flags | None = None
+
+    @property
+    def believed(self) -> EntryReferences:
+        """Those of the entries that may be some."""
+        return self if self.overwritten is None else self._select(~self.overwritten)
+
+    @property
+    def disbelieved(self) -> EntryReferences | None:
+        """Those of what was written over the table; None when nothing was."""
+        return None if self.overwritten is None else self._select(self.overwritten)
+
+    def _select(self, entries: _Flags) -> EntryReferences:
+        standard, payloads = entries[self.standard], entries[self.payloads]
+        return EntryReferences(
+            self.standard[standard],
+            self.standard_offsets[standard],
+            self.zero[standard],
+            self.copied[standard],
+            self.payloads[payloads],
+            self.payload_offsets[payloads],
+            self.payload_ends[payloads],
+        )
 
     def fragmented_clusters(self, entries_per_table: int, cluster_bytes: int) -> int:
         """QEMU's number: standard clusters that don't follow the one before, and all payloads."""
@@ -140,6 +166,29 @@ def find_references(table: L2Table) -> EntryReferences:
         payloads,
         payload_offsets,
         payload_ends,
+        _find_overwritten(table, standard_offsets.view(np.int64), payload_offsets),
+    )
+
+
+def _find_overwritten(
+    table: L2Table, standard_offsets: _Offsets, payload_offsets: _Offsets
+) -> _Flags | None:
+    # A compressed entry with a subcluster bitmap is among neither of the two.
+    known = table.bitmaps is None
+    if known and not may_be_overwritten(
+        table.words,
+        standard_offsets,
+        payload_offsets,
+        table.bounds,
+        has_data_file=table.has_data_file,
+    ):
+        return None
+    return overwritten_l2(
+        table.words,
+        table.bitmaps,
+        table.geometry,
+        table.bounds,
+        has_data_file=table.has_data_file,
     )
 
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from qcowgui.check.l1_tables import MappingOwner
 from qcowgui.check.l2_places import L2Places
+from qcowgui.check.overwritten import EntryBounds
 from qcowgui.format.entries import ClusterKind
 from qcowgui.format.geometry import Geometry
 from qcowgui.format.tables import L2View, Words, decode_l2
@@ -42,9 +43,11 @@ class L2Table:
         references: How many L1 entries name each of them, those of all disks together.
         active_references: How many of these are in the active L1.
         geometry: The image's.
+        bounds: Where what the entries name can lie.
         version: Of the image.
         has_data_file: Whether the host offsets are those of an external data file. Then the tables
             of a run are neighbours in the guest's disk.
+        believed: Whether an entry names them, and not only what was written over an L1 table.
     """
 
     owner: MappingOwner
@@ -56,8 +59,10 @@ class L2Table:
     references: int
     active_references: int
     geometry: Geometry
+    bounds: EntryBounds
     version: int
     has_data_file: bool = False
+    believed: bool = True
 
     @property
     def tables(self) -> int:
@@ -66,8 +71,10 @@ class L2Table:
 
     @property
     def is_sound(self) -> bool:
-        """Whether they are clusters of the file other than the header's; all of them, or none."""
-        return bool(self.host_offset) and self.geometry.is_aligned(self.host_offset)
+        """Whether they are believed, and clusters other than the header's; all of them, or none."""
+        return (
+            self.believed and bool(self.host_offset) and self.geometry.is_aligned(self.host_offset)
+        )
 
     @property
     def l1_index(self) -> int:
@@ -143,6 +150,7 @@ class L2TableReader:
             raise ValueError("an image without a geometry has no tables")
         self._source = source
         self._geometry = geometry
+        self._bounds = EntryBounds.of(report, geometry)
         self._version = report.header.version
         self._has_data_file = report.header.has_data_file
         self._tables_per_window = max(1, WINDOW_ENTRIES // geometry.l2_entries)
@@ -166,6 +174,7 @@ class L2TableReader:
             places = places.select(stored)
         breaks = (np.diff(places.owners) != 0) | (np.diff(places.references) != 0)
         breaks |= np.diff(places.active_references) != 0
+        breaks |= np.diff(places.believed)
         if self._has_data_file:
             breaks |= np.diff(places.l1_indices) != 1
         start = 0
@@ -224,8 +233,10 @@ class L2TableReader:
             int(places.references[0]),
             int(places.active_references[0]),
             geometry,
+            self._bounds,
             self._version,
             self._has_data_file,
+            bool(places.believed[0]),
         )
 
 

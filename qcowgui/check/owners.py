@@ -229,7 +229,7 @@ class _Search:
             return
         if table.has_data_file:
             return
-        found = find_references(table)
+        found = find_references(table).believed
         first = found.standard_offsets >> bits
         last = (found.standard_offsets + (self._geometry.cluster_bytes - 1)) >> bits
         roles = np.where(found.zero, Role.ZERO_ALLOC, Role.DATA)

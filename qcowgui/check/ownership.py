@@ -7,6 +7,7 @@ Spec: 1.10, 2.1, 2.2 (R0 to R2, R13 to R16, R20)
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -99,6 +100,7 @@ class _Sweep:
         self._counts = ReferenceCounts(clusters + 1)
         self._ownership = Ownership(geometry.cluster_bytes, self._counts, clusters)
         self._shared: SharedData | None = None
+        self._overwritten: list[npt.NDArray[np.int64]] = []
 
     def run(
         self,
@@ -123,6 +125,10 @@ class _Sweep:
         ownership.clusters = max(ownership.clusters, self._counts.referenced_end)
         ownership.find_conflicts(displaced, shared)
         # Last, because these references are not to be believed: they are no owners.
+        self._add_overwritten(reader, sound)
+        disbelieved = places.disbelieved
+        self._add_tables(disbelieved)
+        self._walk_l2_tables(reader, disbelieved, on_l2)
         unsound = places.unsound
         self._add_tables(unsound)
         for index in range(len(unsound)):
@@ -149,7 +155,7 @@ class _Sweep:
     def _add_tables(self, places: L2Places) -> Clusters:
         """Count the references to L2 tables; returns the clusters of displaced ones."""
         clusters = places.host_offsets >> self._geometry.cluster_bits
-        sound = (places.host_offsets & (self._geometry.cluster_bytes - 1) == 0) & (clusters != 0)
+        sound = places.are_sound
         for bits, chosen in (
             (use_bit(Role.ACTIVE_L2), sound & (places.active_references > 0)),
             (
@@ -182,9 +188,28 @@ class _Sweep:
                     on_l2(table, run)
                 continue
             found = find_references(table)
-            self._add_entries(table, found)
+            if found.overwritten is None or not table.is_sound:
+                self._add_entries(table, found)
+            else:
+                self._add_entries(table, found.believed)
+                self._note_overwritten(table, found.overwritten)
             if on_l2 is not None:
                 on_l2(table, found)
+
+    def _note_overwritten(self, table: L2Table, overwritten: npt.NDArray[np.bool_]) -> None:
+        tables = overwritten.reshape(table.tables, table.geometry.l2_entries).any(axis=1)
+        self._overwritten.append(table.host_offsets[tables])
+
+    def _add_overwritten(self, reader: L2TableReader, places: L2Places) -> None:
+        """Count what QEMU takes for references: the bytes that were written over tables."""
+        if not self._overwritten:
+            return
+        noted = np.isin(places.host_offsets, np.concatenate(self._overwritten))
+        for table in reader.iter_tables(places.select(noted)):
+            self._breathe()
+            found = find_references(table).disbelieved
+            if found is not None:
+                self._add_entries(replace(table, believed=False), found)
 
     def _add_run(self, table: L2Table, run: Run) -> None:
         first = run.host_offset >> self._geometry.cluster_bits

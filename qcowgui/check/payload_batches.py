@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from qcowgui.check.l1_tables import ACTIVE, L1Place, MappingOwner, l1_places, load_l1_table
+from qcowgui.check.l2_references import find_references
 from qcowgui.check.l2_tables import L2Table
 from qcowgui.check.snapshot_list import SnapshotList, load_snapshot_list
 from qcowgui.check.walk import iter_distinct_l2_tables
@@ -104,6 +105,9 @@ class PayloadBatches:
             entries = np.flatnonzero(table.words & np.uint64(COMPRESSED))
             if table.entries_missing.any():
                 entries = entries[_are_whole(table, entries)]
+            overwritten = find_references(table).overwritten if len(entries) else None
+            if overwritten is not None:
+                entries = entries[~overwritten[entries]]
             if len(entries) and table.owner != ACTIVE:
                 entries = entries[~self._earlier.have(table, entries)]
             if len(entries):

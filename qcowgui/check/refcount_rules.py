@@ -6,7 +6,7 @@ Spec: 1.10, 2.2 (R17 to R25)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -16,16 +16,23 @@ from qcowgui.check.cluster_ownership import Ownership
 from qcowgui.check.l1_tables import L1Table
 from qcowgui.check.l2_references import EntryReferences, Run
 from qcowgui.check.l2_tables import L2Table
+from qcowgui.check.overwritten import CountStretches
 from qcowgui.check.reference_counts import PART_BITS, PART_CLUSTERS, Clusters
 from qcowgui.check.rule_context import Hit
 from qcowgui.check.stored import NarrowRefcounts, StoredRefcounts
 from qcowgui.engine.work import CancelToken
 from qcowgui.format import geometry as geo
+from qcowgui.format.geometry import Geometry
 from qcowgui.units import SECTOR_BYTES, align_up
 
 _Indices = npt.NDArray[np.intp]
 _Flags = npt.NDArray[np.bool_]
 _Counts64 = npt.NDArray[np.uint64]
+
+_KEPT_LEAK_COUNT: Final = 61
+"""What a repair counts for a cluster that it keeps though nothing refers to it, when it takes away
+what told it to do so: the next one keeps it, too. Rare enough in an image that no repair was made
+of, and too low to look like something written over a refcount block."""
 
 _CODES: Final = ("refcount-zero", "refcount-too-low", "refcount-too-high", "leak")
 
@@ -57,6 +64,9 @@ class RefcountSummary:
         unreadable: Clusters whose refcount can't be read.
         used: Clusters with a refcount or a reference.
         end: The cluster behind the last of those, at least 1.
+        marked: Of the leaked ones, those that an earlier repair kept and marked.
+        overwritten: Where something else was written over refcounts.
+        untold: Of the leaked ones, those that only what was written there makes leaked.
     """
 
     too_low: int = 0
@@ -65,6 +75,9 @@ class RefcountSummary:
     unreadable: int = 0
     used: int = 0
     end: int = 1
+    marked: int = 0
+    overwritten: CountStretches = field(default_factory=CountStretches)
+    untold: int = 0
 
     def count_used(self, first: int, counts: npt.NDArray[np.unsignedinteger]) -> None:
         """Take the clusters from `first` on, by what they are counted or referred to."""
@@ -78,6 +91,12 @@ class RefcountSummary:
     def free_inside(self) -> int:
         """Clusters before `end` that nobody uses, and that count as free."""
         return max(0, self.end - self.used - self.unreadable)
+
+
+def kept_leak_count(geometry: Geometry) -> int | None:
+    """The refcount that marks a leak which a repair kept; None where refcounts are too narrow."""
+    count = min(_KEPT_LEAK_COUNT, geometry.refcount_max)
+    return count if count > 2 else None
 
 
 def iter_mismatches(
@@ -199,11 +218,14 @@ class CopiedHit(NamedTuple):
         refcounts: uint64, of each entry of the table: the refcount, where it is in the hit.
         counted: How many of the entries QEMU looks at: it skips tables whose own refcount it can't
             read.
+        untold: bool, of each entry of the table: its refcount is none, as something else was
+            written over the block; None where all may be some.
     """
 
     hit: Hit
     refcounts: _Counts64
     counted: int
+    untold: _Flags | None = None
 
 
 class CopiedRules:
@@ -213,9 +235,17 @@ class CopiedRules:
     it may be clear in any case; QEMU itself sets it there, rightly, when it deletes a snapshot.
     """
 
-    def __init__(self, refcounts: NarrowRefcounts) -> None:
-        """A judge that knows the refcounts of the file's clusters."""
+    def __init__(
+        self, refcounts: NarrowRefcounts, overwritten: CountStretches | None = None
+    ) -> None:
+        """A judge that knows the refcounts of the file's clusters.
+
+        Args:
+            refcounts: The counts.
+            overwritten: Which of them are none.
+        """
         self._known = refcounts
+        self._overwritten = overwritten or CountStretches()
 
     def judge_l1(self, l1: L1Table) -> CopiedHit | None:
         """The entries of an L1 table with a wrong flag. Spec: 2.2 (R24)"""
@@ -282,7 +312,8 @@ class CopiedRules:
     ) -> CopiedHit | None:
         if not len(entries):
             return None
-        counts, readable = self._known.of(offsets >> self._known.cluster_bits)
+        clusters = offsets >> self._known.cluster_bits
+        counts, readable = self._known.of(clusters)
         wrong = (counts == 1) != copied
         if not active:
             wrong &= copied
@@ -292,4 +323,8 @@ class CopiedRules:
             return None
         refcounts = np.zeros(table_entries, dtype=np.uint64)
         refcounts[entries] = counts
-        return CopiedHit(Hit(code, entries[wrong]), refcounts, int(np.count_nonzero(wrong)))
+        untold = None
+        if self._overwritten.stretches:
+            untold = np.zeros(table_entries, dtype=np.bool_)
+            untold[entries] = self._overwritten.cover(clusters)
+        return CopiedHit(Hit(code, entries[wrong]), refcounts, int(np.count_nonzero(wrong)), untold)

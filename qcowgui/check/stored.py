@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from qcowgui.check.overwritten import EntryBounds, overwritten_refcount_table
 from qcowgui.check.reference_counts import PART_BITS, PART_CLUSTERS, Clusters
 from qcowgui.format import geometry as geo
 from qcowgui.format import limits
@@ -77,6 +78,10 @@ class StoredRefcounts:
         """bool, of each entry: reserved bits are set. Spec: 2.2 (R17)"""
         self.unaligned_entries = (self.block_offsets & inside) != 0
         """bool, of each entry: it names no cluster. Spec: 2.2 (R18)"""
+        self.overwritten_entries = overwritten_refcount_table(
+            self.table_words, EntryBounds.of(report, geometry)
+        )
+        """bool, of each entry: it is none, as something else was written there; None for none."""
 
     @property
     def unreadable_entries(self) -> npt.NDArray[np.bool_]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from qcowgui.check.cluster_ownership import Ownership
 from qcowgui.check.l2_references import EntryReferences, Run
@@ -27,6 +27,63 @@ _TREATED_BY_CHECK: Final = frozenset(
     }
 )
 """What makes QEMU refuse an image in general, but not when it opens it for a check. Spec: 1.5"""
+
+
+class MappedClusters(NamedTuple):
+    """What the L2 tables of the active disk map, in guest clusters.
+
+    Attributes:
+        allocated: Those with a host cluster or a payload.
+        compressed: Of those, the compressed ones.
+        fragmented: Of those, the ones that don't follow the one before; all compressed ones.
+    """
+
+    allocated: int = 0
+    compressed: int = 0
+    fragmented: int = 0
+
+    def without(self, others: MappedClusters) -> MappedClusters:
+        """What is left without `others`, which are among these."""
+        return MappedClusters(
+            self.allocated - others.allocated,
+            self.compressed - others.compressed,
+            self.fragmented - others.fragmented,
+        )
+
+    def also(self, others: MappedClusters) -> MappedClusters:
+        """These and `others`."""
+        return MappedClusters(
+            self.allocated + others.allocated,
+            self.compressed + others.compressed,
+            self.fragmented + others.fragmented,
+        )
+
+
+def mapped_by_nobody(table: L2Table, found: Run | EntryReferences) -> MappedClusters:
+    """What QEMU counts as mapped by a table, though it is none, or something was written over it.
+
+    Args:
+        table: The table.
+        found: What its entries refer to.
+    """
+    if not table.is_sound:
+        return _mapped(table, found)
+    if isinstance(found, Run) or found.overwritten is None:
+        return MappedClusters()
+    return _mapped(table, found).without(_mapped(table, found.believed))
+
+
+def _mapped(table: L2Table, found: Run | EntryReferences) -> MappedClusters:
+    geometry, times = table.geometry, table.active_references
+    if not times:
+        return MappedClusters()
+    if isinstance(found, Run):
+        return MappedClusters(found.clusters * times)
+    payloads = len(found.payloads)
+    fragmented = found.fragmented_clusters(geometry.l2_entries, geometry.cluster_bytes)
+    return MappedClusters(
+        (len(found.standard) + payloads) * times, payloads * times, fragmented * times
+    )
 
 
 @dataclass(slots=True)
@@ -56,6 +113,13 @@ class QemuTotals:
     refusal: str = ""
 
     @property
+    def mapped(self) -> MappedClusters:
+        """The guest clusters that are counted as mapped."""
+        return MappedClusters(
+            self.allocated_clusters, self.compressed_clusters, self.fragmented_clusters
+        )
+
+    @property
     def exit_code(self) -> ExitCode:
         """What qemu-img returns: 1 could not check, 2 corruptions, 3 leaks only, 0 clean."""
         if self.refusal or self.check_errors:
@@ -75,14 +139,10 @@ class QemuTotals:
 
     def count_entries(self, table: L2Table, found: EntryReferences) -> None:
         """Count the guest clusters of a table; only the active disk's count."""
-        geometry, times = table.geometry, table.active_references
-        if not times:
-            return
-        payloads = len(found.payloads)
-        self.allocated_clusters += (len(found.standard) + payloads) * times
-        self.compressed_clusters += payloads * times
-        fragmented = found.fragmented_clusters(geometry.l2_entries, geometry.cluster_bytes)
-        self.fragmented_clusters += fragmented * times
+        counted = _mapped(table, found)
+        self.allocated_clusters += counted.allocated
+        self.compressed_clusters += counted.compressed
+        self.fragmented_clusters += counted.fragmented
 
     def count_structures(self, report: ImageReport, ownership: Ownership) -> None:
         """Count what is wrong outside the mapping tables and the refcounts."""

@@ -13,6 +13,7 @@ from qcowgui.check.wording import guest_ranges_text
 from qcowgui.cli.output import Column, Table, facts, print_facts, print_line, print_table
 from qcowgui.format import describe
 from qcowgui.format.finding import Finding, Repair, Severity
+from qcowgui.repair.remains import TABLES_LOST_HINTS
 from qcowgui.units import format_count, format_offset, format_size
 
 if TYPE_CHECKING:  # the deep check brings the codecs, which are not needed without it
@@ -20,8 +21,8 @@ if TYPE_CHECKING:  # the deep check brings the codecs, which are not needed with
     from qcowgui.check.deep import DeepSummary
     from qcowgui.check.hints import Hint
 
-MAX_GROUPS: Final = 20
-"""Kinds of findings that are shown; a screen has no room for more."""
+MAX_GROUPS: Final = 6
+"""Kinds of findings that are shown, the gravest: a screen of 40 lines has no room for more."""
 
 _VERDICT_STYLES: Final = {
     Verdict.CONSISTENT: "bold green",
@@ -92,7 +93,8 @@ def print_report(report: CheckReport, *, with_findings: bool) -> None:
         print_facts(facts("deep", "Compressed clusters", _iter_deep(report.deep)))
     if with_findings and report.groups:
         print_line()
-        _print_groups(report.groups)
+        lost = any(hint.code in TABLES_LOST_HINTS for hint in report.hints)
+        _print_groups(report.groups, leaks_are_kept=lost)
     _print_next_step(report)
 
 
@@ -109,7 +111,7 @@ def _scope(report: CheckReport) -> str:
         return (
             "Compressed clusters were decoded; whether data is what the guest wrote, none can tell."
         )
-    if report.totals.compressed_clusters:
+    if report.mapped.compressed:
         return "Guest data was not looked at; --deep decodes the compressed clusters."
     return "Guest data was not looked at."
 
@@ -141,13 +143,15 @@ def _totals_table(report: CheckReport) -> Table:
 
 
 def _iter_clusters(report: CheckReport) -> Iterator[tuple[str, str]]:
-    totals = report.totals
-    allocated, total = totals.allocated_clusters, totals.total_clusters
+    totals, mapped = report.totals, report.mapped
+    # Tables may map more than the disk has, behind its end.
+    total = totals.total_clusters
+    allocated = min(mapped.allocated, total)
     share = describe.share_text(allocated, total)
     yield "guest", f"{allocated:,} of {format_count(total, 'cluster')} allocated ({share})"
     for name, clusters in (
-        ("compressed", totals.compressed_clusters),
-        ("fragmented", totals.fragmented_clusters),
+        ("compressed", min(mapped.compressed, allocated)),
+        ("fragmented", min(mapped.fragmented, allocated)),
     ):
         if clusters:
             yield name, f"{clusters:,} ({describe.share_text(clusters, allocated)} of those)"
@@ -174,13 +178,13 @@ def _iter_deep(deep: DeepSummary) -> Iterator[tuple[str, str]]:
         yield "beyond the file", f"{deep.beyond_file:,}"
 
 
-def _print_groups(groups: tuple[FindingGroup, ...]) -> None:
+def _print_groups(groups: tuple[FindingGroup, ...], *, leaks_are_kept: bool) -> None:
     shown = groups[:MAX_GROUPS]
     for severity, alike in groupby(shown, key=lambda group: group.severity):
         title = describe.SEVERITY_WORDS[severity].capitalize()
         print_line(title, style=_SEVERITY_STYLES[severity])
         for group in alike:
-            for line in _group_lines(group):
+            for line in _group_lines(group, leaks_are_kept=leaks_are_kept):
                 print_line(line)
     left_out = len(groups) - len(shown)
     if left_out:
@@ -188,11 +192,14 @@ def _print_groups(groups: tuple[FindingGroup, ...]) -> None:
         print_line(f"… and {kinds}; --all shows every finding")
 
 
-def _group_lines(group: FindingGroup) -> Iterator[str]:
+def _group_lines(group: FindingGroup, *, leaks_are_kept: bool) -> Iterator[str]:
     first = group.first[0]
     times = f" (×{group.count:,})" if group.count > 1 else ""
     yield f"  {first.message}{times}"
-    notes = [f"{group.code} · {_places(group)}", repair_text(group.severity, group.repair)]
+    step = repair_text(group.severity, group.repair)
+    if leaks_are_kept and group.repair is Repair.LEAKS:
+        step = "a repair keeps it, see above"
+    notes = [f"{group.code} · {_places(group)}", step]
     yield "      " + "; ".join(filter(None, notes))
 
 

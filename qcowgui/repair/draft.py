@@ -84,6 +84,7 @@ class Draft:
         payload_ranges: The compressed clusters whose descriptor gets another sector count.
         notes: Sentences on what the edits mean for the user.
         refused: Sentences on what could have been repaired and was not.
+        kept_leaks: How many clusters stay counted as used though nothing refers to them.
     """
 
     edits: tuple[Edit, ...]
@@ -93,6 +94,7 @@ class Draft:
     payload_ranges: Sequence[GuestRange] = ()
     notes: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
+    kept_leaks: int = 0
 
 
 class Drafting:
@@ -108,6 +110,7 @@ class Drafting:
         *,
         keep_leaks: bool,
         free_unowned: bool,
+        mark_kept: bool = False,
     ) -> None:
         """Start with no edit.
 
@@ -119,6 +122,8 @@ class Drafting:
             tick: Called now and then.
             keep_leaks: Whether no refcount falls, because references are known to be lost.
             free_unowned: Whether they fall even then, and where tables were overwritten.
+            mark_kept: Whether leaks that are kept are marked for the next repair, because the edits
+                take away what told this one to keep them. See `refcount_targets`.
         """
         self._source = source
         self._before = before
@@ -127,6 +132,7 @@ class Drafting:
         self._tick = tick
         self._keep_leaks = keep_leaks and not free_unowned
         self._free_unowned = free_unowned
+        self._mark_kept = mark_kept
         self._book = TableBook(source, geometry)
         self._editable = Editable(before.ownership, geometry.cluster_bits)
         self._header_is_editable = header_is_editable(before.ownership)
@@ -135,6 +141,7 @@ class Drafting:
         self._changes: dict[str, int] = {}
         self._notes: list[str] = []
         self._refused: list[str] = []
+        self._kept_leaks = 0
 
     def draft_leaks(self) -> Draft:
         """The edits that lower refcounts which are too high.
@@ -291,7 +298,15 @@ class Drafting:
         sound = find_sound(stored, ownership, header, self._source.size_bytes)
         # A table that was overwritten has lost what it mapped.
         if self._keep_leaks or (len(ownership.conflicts) and not self._free_unowned):
-            keep_high_counts(targets, self._source, stored, sound, self._abandoned(ownership))
+            keep_high_counts(
+                targets,
+                self._source,
+                stored,
+                sound,
+                self._abandoned(ownership),
+                self._before.refcounts.overwritten,
+                mark=self._mark_kept,
+            )
             self._tell_kept(targets)
         return targets, sound
 
@@ -308,6 +323,7 @@ class Drafting:
         collect_copied_fixes(view, self._book, self._editable, self._token, since=since)
 
     def _tell_kept(self, targets: Targets) -> None:
+        self._kept_leaks = targets.kept_leaks
         if targets.kept_leaks:
             size_bytes = targets.kept_leaks * self._geometry.cluster_bytes
             stay = "stays" if targets.kept_leaks == 1 else "stay"
@@ -356,4 +372,5 @@ class Drafting:
             self._book.payload_ranges(),
             tuple(self._notes),
             tuple(self._refused),
+            self._kept_leaks,
         )

@@ -45,6 +45,8 @@ class Fix(IntFlag):
     """No subcluster of an entry without a cluster is said to have data."""
     KEEP_DATA = 1 << 9
     """A subcluster that has data and reads as zeros has data."""
+    CLEAR_V2_ZERO_FLAG = 1 << 10
+    """Bit 0 of an entry of version 2 whose cluster holds zeros."""
 
 
 class Reason(NamedTuple):
@@ -67,6 +69,7 @@ _L2_FIXES: Final = {
     "l2-reserved-bits": Fix.CLEAR_RESERVED,
     "zero-cluster-unaligned": Fix.PLAIN_ZERO,
     "extended-zero-flag": Fix.CLEAR_ZERO_FLAG,
+    "zero-flag-v2": Fix.CLEAR_V2_ZERO_FLAG,
     "copied-without-cluster": Fix.CLEAR_COPIED,
     "compressed-copied": Fix.CLEAR_COPIED,
     "compressed-subclusters": Fix.DROP_BITMAP,
@@ -88,6 +91,10 @@ _REASONS: Final = (
     ),
     (Fix.DROP_BITMAP, Reason("compressed-subclusters", "is compressed and has no subclusters")),
     (Fix.CLEAR_ZERO_FLAG, Reason("extended-zero-flag", "leaves zeros to its subcluster bitmap")),
+    (
+        Fix.CLEAR_V2_ZERO_FLAG,
+        Reason("zero-flag-v2", "has the zero flag cleared: without it zeros are read, too"),
+    ),
     (Fix.CLEAR_RESERVED, Reason("l2-reserved-bits", "has reserved bits cleared")),
     (Fix.SET_COPIED, Reason("l2-copied", "says COPIED: the refcount is 1")),
     (Fix.CLEAR_COPIED, Reason("l2-copied", "no longer says COPIED")),
@@ -133,7 +140,8 @@ def fixes_for(hits: Iterable[Hit], entries: int, *, is_l1: bool, version: int) -
     """The fixes for what rules found in a table, or None when nothing can be fixed.
 
     Args:
-        hits: What `judge_l1` or `judge_l2` found.
+        hits: What `judge_l1` or `judge_l2` found; of zero flags in version 2, only those that
+            `ZeroFlagProof` allows to clear.
         entries: How many entries they judged.
         is_l1: Which of the two it was.
         version: Of the image: version 2 has no cluster that reads as zeros.
@@ -170,7 +178,7 @@ def fixed_words(words: Words, table: TableFixes, first: int, geometry: Geometry)
     fixed[has(Fix.EMPTY)] = 0
     fixed[has(Fix.CLEAR_RESERVED)] &= ~np.uint64(reserved)
     fixed[has(Fix.PLAIN_ZERO)] = 0 if geometry.extended_l2 else geo.READS_ZERO
-    fixed[has(Fix.CLEAR_ZERO_FLAG)] &= ~np.uint64(geo.READS_ZERO)
+    fixed[has(Fix.CLEAR_ZERO_FLAG | Fix.CLEAR_V2_ZERO_FLAG)] &= ~np.uint64(geo.READS_ZERO)
     for index, word in table.sector_words.items():
         if first <= index < first + len(words):
             fixed[index - first] = word

@@ -14,10 +14,12 @@ from qcowgui.check.l2_places import PlaceCollector
 from qcowgui.check.l2_references import find_references, find_run
 from qcowgui.check.l2_rules import judge_l2
 from qcowgui.check.l2_tables import L2TableReader
+from qcowgui.check.overwritten import Flags
 from qcowgui.check.refcount_rules import CopiedHit, CopiedRules
 from qcowgui.check.roles import L2_BITS, Role, use_bit
 from qcowgui.check.rule_context import RuleContext
 from qcowgui.check.stored import NarrowRefcounts, StoredRefcounts
+from qcowgui.check.told_entries import without_overwritten
 from qcowgui.check.walk import L1Table, L2Table, iter_l1_tables
 from qcowgui.engine.work import CancelToken
 from qcowgui.format import geometry as geo
@@ -27,6 +29,7 @@ from qcowgui.image.inspect import ImageReport
 from qcowgui.image.source import ByteSource
 from qcowgui.repair.entry_fixes import Fix, Fixes, fixes_for
 from qcowgui.repair.table_book import TableBook, TablePlace
+from qcowgui.repair.zero_flag_proof import ZeroFlagProof
 from qcowgui.units import ceil_div
 
 _Indices = npt.NDArray[np.intp]
@@ -99,16 +102,22 @@ def collect_entry_fixes(
     if context is None:
         return
     version = view.report.header.version
+    zero_flags = ZeroFlagProof(*view)
     walk = _Walk(view, token)
     for l1 in walk.iter_l1():
         hits = judge_l1(l1.words, context)
-        fixes = fixes_for(hits, len(l1.words), is_l1=True, version=version)
+        fixes = fixes_for(
+            without_overwritten(hits, l1.overwritten), len(l1.words), is_l1=True, version=version
+        )
         if fixes is not None and editable.allows_l1(l1):
             book.add(_place_of_l1(l1), fixes)
     for table in walk.iter_l2():
         if find_run(table, view.source.size_bytes) is not None:
             continue
         hits = judge_l2(table.decoded(), context, first_guest_offset=table.first_guest_offsets)
+        if hits:
+            hits = without_overwritten(hits, find_references(table).overwritten)
+            hits = zero_flags.proven(hits, table)
         fixes = fixes_for(hits, len(table.words), is_l1=False, version=version)
         if fixes is not None:
             _add_l2(book, editable, table, fixes)
@@ -185,19 +194,25 @@ class _CopiedJudge:
         self._rules = CopiedRules(NarrowRefcounts(stored, clusters)) if stored.usable else None
 
     def l1(self, l1: L1Table) -> _Indices:
-        return _NOTHING if self._rules is None else _indices(self._rules.judge_l1(l1))
+        if self._rules is None:
+            return _NOTHING
+        return _indices(self._rules.judge_l1(l1), l1.overwritten)
 
     def l2(self, table: L2Table) -> _Indices:
         if self._rules is None:
             return _NOTHING
         run = find_run(table, self._file_bytes)
         if run is not None:
-            return _indices(self._rules.judge_run(table, run))
-        return _indices(self._rules.judge_entries(table, find_references(table)))
+            return _indices(self._rules.judge_run(table, run), None)
+        found = find_references(table)
+        return _indices(self._rules.judge_entries(table, found), found.overwritten)
 
 
-def _indices(hit: CopiedHit | None) -> _Indices:
-    return _NOTHING if hit is None else hit.hit.indices
+def _indices(copied: CopiedHit | None, overwritten: Flags | None) -> _Indices:
+    if copied is None:
+        return _NOTHING
+    hits = without_overwritten([copied.hit], overwritten)
+    return hits[0].indices if hits else _NOTHING
 
 
 def _newly_wrong(wrong: list[_Indices]) -> _Indices:

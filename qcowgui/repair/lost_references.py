@@ -26,6 +26,8 @@ _REFCOUNTS: Final = frozenset(
         "refcount-table-reserved-bits",
         "refcount-block-unaligned",
         "refcount-unreadable",
+        "refcount-table-overwritten",
+        "refcount-block-overwritten",
     }
 )
 """Counts, and where they are: they name no cluster of the guest's."""
@@ -122,6 +124,7 @@ BENIGN_HINTS: Final = frozenset(
         "wrong-compression-type",
         "refcounts-all-zero",
         "refcounts-one-too-high",
+        "overwritten-refcounts",
     }
 )
 """Incidents in which no mapping is lost. With all counts one too high a snapshot may be, but only

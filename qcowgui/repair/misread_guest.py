@@ -20,8 +20,7 @@ _CLUSTERS_NAMED: Final = 8
 _RANGES_NAMED: Final = 4
 _ORPHANS: Final = (
     "if the data is still in the file, it is in a cluster that counts as used and that nothing "
-    "names: `qcowgui salvage` lists these. Look there before any further repair, which can't know "
-    "of it"
+    "names: `qcowgui salvage` lists these. Look there before you free what was kept"
 )
 
 

@@ -128,6 +128,8 @@ class _Planning:
     def run(self, report: ImageReport) -> ProvenPlan:
         before = self._check(self._source, report, self._note_finding)
         draft = self._draft(before)
+        if draft.kept_leaks and self._takes_evidence_away(draft):
+            draft = self._draft(before, mark_kept=True)
         if not draft.edits and draft.new_file_bytes == self._source.size_bytes:
             after = before
             plan = self._plan(draft, draft.refused + self._left(before, before))
@@ -164,7 +166,15 @@ class _Planning:
             tick=self._tick,
         )
 
-    def _draft(self, before: CheckReport) -> Draft:
+    def _takes_evidence_away(self, draft: Draft) -> bool:
+        """Whether a next repair would see no reason to keep what this one keeps."""
+        if not draft.edits or self._request.tier is not Repair.ALL:
+            return False
+        view = self._applied(draft)
+        after = self._check(view.source, view.report)
+        return not may_have_lost_references(view.source, after, self._token)
+
+    def _draft(self, before: CheckReport, *, mark_kept: bool = False) -> Draft:
         """All edits; the state bits are cleared as if nothing were left to repair."""
         geometry = before.image.header.geometry
         codes = {group.code for group in before.groups}
@@ -179,6 +189,7 @@ class _Planning:
             self._tick,
             keep_leaks=may_have_lost_references(self._source, before, self._token),
             free_unowned=self._request.free_unowned,
+            mark_kept=mark_kept,
         )
         if self._request.tier is Repair.LEAKS:
             return drafting.draft_leaks()

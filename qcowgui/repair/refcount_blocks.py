@@ -67,12 +67,17 @@ class BlockWriter:
         if not len(changed):
             return
         after = pack_refcounts(new, geometry.refcount_order)
-        for run in self._runs(changed):
+        for run in self._runs(changed, np.isin(first + changed, self._targets.marked)):
             self.edits.append(self._edit(first, offset, run, old, new, before, after))
 
-    def _runs(self, changed: npt.NDArray[np.intp]) -> list[npt.NDArray[np.intp]]:
+    def _runs(
+        self, changed: npt.NDArray[np.intp], marked: npt.NDArray[np.bool_]
+    ) -> list[npt.NDArray[np.intp]]:
         joined = max(1, _JOIN_BYTES * 8 >> self._geometry.refcount_order)
-        breaks = np.flatnonzero(np.diff(changed) > joined) + 1
+        apart = np.diff(changed) > joined
+        if self._geometry.refcount_bits >= 8:
+            apart |= np.diff(marked)
+        breaks = np.flatnonzero(apart) + 1
         # Counts that share a byte are edited together.
         return [changed] if len(breaks) >= _MAX_RUNS else np.split(changed, breaks)
 
@@ -89,15 +94,20 @@ class BlockWriter:
         bits = self._geometry.refcount_bits
         start, end = int(run[0]) * bits // 8, -(-(int(run[-1]) + 1) * bits // 8)
         kinds = self._kinds(old[run], new[run])
-        for code, times in kinds.items():
-            self.changed[code] = self.changed.get(code, 0) + times
         low, high = first + int(run[0]), first + int(run[-1])
+        marked = np.isin(first + run, self._targets.marked)
+        # A mark puts nothing right.
+        for code, times in self._kinds(old[run[~marked]], new[run[~marked]]).items():
+            self.changed[code] = self.changed.get(code, 0) + times
         if len(run) == 1:
             change = f"{int(old[run[0]])} to {int(new[run[0]])}"
             why = f"The refcount of cluster {low:,} changes from {change}."
         else:
+            become = f"become {int(new[run[0]])}" if marked.all() else "are counted anew"
             count = format_count(len(run), "refcount")
-            why = f"{count} of the clusters {low:,} to {high:,} become the number of references."
+            why = f"{count} of the clusters {low:,} to {high:,} {become}."
+        if marked.any():
+            why += " Nothing refers to what is kept; this count tells the next repair to keep it."
         return Edit(offset + start, before[start:end], after[start:end], why, next(iter(kinds)))
 
     @staticmethod

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from qcowgui.check.cluster_ownership import Ownership
+from qcowgui.check.overwritten import CountStretches
+from qcowgui.check.refcount_rules import kept_leak_count
 from qcowgui.check.reference_counts import Clusters, Counts
 from qcowgui.check.stored import StoredRefcounts
 from qcowgui.format import limits
@@ -26,11 +28,13 @@ class Targets:
         counts: uint16 or uint32, as many as there are clusters.
         kept_leaks: Clusters that nothing refers to and that stay counted as used.
         kept_high: Clusters with references that stay counted more often than there are.
+        marked: int64, ascending: kept leaks whose refcount becomes the mark of such.
     """
 
     counts: Counts
     kept_leaks: int = 0
     kept_high: int = 0
+    marked: Clusters = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def use(self, first: int, clusters: int) -> None:
         """Count one reference to each of some clusters that had none."""
@@ -65,11 +69,14 @@ class SoundStructures:
         table: Whether the table can.
         first_table_cluster: Where the table is.
         blocks: Of each entry of the table, the cluster of its block, or 0 where that can't stay.
+        contested_blocks: The same of blocks that can't stay because something else names their
+            cluster, too: what they count may still be right.
     """
 
     table: bool
     first_table_cluster: int
     blocks: Clusters
+    contested_blocks: Clusters
 
 
 def find_sound(
@@ -111,7 +118,10 @@ def find_sound(
     once[index[times == 1]] = True
     kept &= once
     clusters[entries[kept]] = found[kept]
-    return SoundStructures(table, first, clusters)
+    contested = np.zeros_like(clusters)
+    named_once = once & ~free[found]
+    contested[entries[named_once]] = found[named_once]
+    return SoundStructures(table, first, clusters, contested)
 
 
 def targets_of(ownership: Ownership) -> Targets:
@@ -129,6 +139,9 @@ def keep_high_counts(
     stored: StoredRefcounts,
     sound: SoundStructures,
     abandoned: Clusters,
+    overwritten: CountStretches,
+    *,
+    mark: bool,
 ) -> None:
     """Let no count fall: for what is counted too often, somebody may exist who is not found.
 
@@ -138,6 +151,8 @@ def keep_high_counts(
         stored: The refcounts as they are.
         sound: The blocks that are to be believed.
         abandoned: Clusters whose only owner the repair has moved: they become free.
+        overwritten: Which counts are none: their clusters count as used once.
+        mark: Whether leaks that are kept are marked as such, where a refcount is wide enough.
 
     Raises:
         SourceError: When the operating system refuses a read.
@@ -145,16 +160,27 @@ def keep_high_counts(
     geometry, per_block = stored.geometry, stored.geometry.refcounts_per_block
     most = np.uint64(np.iinfo(targets.counts.dtype).max)
     structures = np.concatenate([_structure_clusters(stored, sound), abandoned])
-    for entry in np.flatnonzero(sound.blocks).tolist():
-        offset = int(sound.blocks[entry]) << geometry.cluster_bits
+    blocks = sound.blocks + sound.contested_blocks
+    for entry in np.flatnonzero(blocks).tolist():
+        offset = int(blocks[entry]) << geometry.cluster_bits
         block = source.read_at(offset, geometry.cluster_bytes)
         first = entry * per_block
         part = targets.counts[first : first + per_block]
         counts = unpack_refcounts(block, geometry.refcount_order)[: len(part)]
+        if sound.contested_blocks[entry]:
+            # It may be guest data, whose numbers are none; but used is what they say.
+            counts[:] = np.where(part == 0, np.minimum(counts, 1), 0)
+        if overwritten.stretches:
+            counts[overwritten.cover(np.arange(first, first + len(part)))] = 1
         # Table and blocks are counted elsewhere, whether they stay or not.
         inside = structures[(structures >= first) & (structures < first + len(part))]
         counts[inside - first] = 0
-        targets.kept_leaks += int(np.count_nonzero((part == 0) & (counts > 0)))
+        leaks = np.flatnonzero((part == 0) & (counts > 0))
+        targets.kept_leaks += len(leaks)
+        mark_count = kept_leak_count(geometry) if mark else None
+        if mark_count is not None:
+            counts[leaks] = mark_count
+            targets.marked = np.concatenate([targets.marked, first + leaks])
         targets.kept_high += int(np.count_nonzero((part > 0) & (counts > part)))
         part[:] = np.maximum(part, np.minimum(counts, most).astype(part.dtype))
 

@@ -25,6 +25,8 @@ TABLES_LOST_HINTS: Final = frozenset(
         "concurrent-writers",
         "zero-tail",
         "truncated-file",
+        "overwritten",
+        "kept-by-repair",
     }
 )
 """Hints that the user has to read before a repair."""
@@ -37,6 +39,10 @@ _GUESS: Final = (
     "where its data lies can't be told: `qcowgui salvage` looks for it, `qcowgui convert "
     "--salvage` writes what can be read"
 )
+_OVERWRITTEN: Final = (
+    "the entries are gone, and none is made up: `qcowgui salvage` looks for an older table, and "
+    "lists the clusters that no table names; `qcowgui convert --salvage` writes what can be read"
+)
 _CONTESTED: Final = (
     "whose the bytes are can't be told: `qcowgui convert --salvage` writes what each of them reads"
 )
@@ -45,6 +51,13 @@ _PAYLOAD: Final = (
 )
 _SNAPSHOT: Final = "delete the snapshot with `qemu-img snapshot -d` if it is not needed"
 _BITMAP: Final = "remove the bitmap with `qemu-img bitmap --remove`; the next backup is a full one"
+_WITHOUT_QEMU: Final[dict[str, str]] = {
+    _SNAPSHOT: "QEMU can't open the image to delete the snapshot: `qcowgui convert` writes the "
+    "disk as it is now, without snapshots",
+    _BITMAP: "QEMU can't open the image to remove the bitmap: `qcowgui convert` writes the disk "
+    "without bitmaps; the next backup is a full one",
+}
+"""Instead of advice that needs QEMU, where that refuses the image."""
 _HEADER: Final = "what the header should say can't be told; `qcowgui salvage` guesses it"
 
 _ADVICE: Final[dict[str, str]] = {
@@ -68,7 +81,6 @@ _ADVICE: Final[dict[str, str]] = {
             "l2-offset-unaligned",
             "data-cluster-unaligned",
             "zero-cluster-unaligned",
-            "zero-flag-v2",
             "data-at-header",
             "compressed-offset-high",
             "compressed-with-data-file",
@@ -76,6 +88,9 @@ _ADVICE: Final[dict[str, str]] = {
         ),
         _GUESS,
     ),
+    "zero-flag-v2": "whether the cluster is its data or was to be zeros can't be told: `qcowgui "
+    "convert --salvage` writes zeros there, and all the rest",
+    **dict.fromkeys(("l1-overwritten", "l2-overwritten"), _OVERWRITTEN),
     **dict.fromkeys(("owner-conflict", "structure-overlap"), _CONTESTED),
     **dict.fromkeys(("payload-damaged", "payload-short", "payload-other-type"), _PAYLOAD),
     **dict.fromkeys(
@@ -144,14 +159,21 @@ def iter_remaining(after: CheckReport) -> Iterator[str]:
     for group in after.groups:
         refused = any(finding.refusal is not Refusal.NONE for finding in group.first)
         if refused or group.severity >= Severity.CORRUPTION:
-            yield remaining_sentence(group)
+            yield remaining_sentence(group, opens_in_qemu=not after.image.refusals)
 
 
-def remaining_sentence(group: FindingGroup) -> str:
-    """What is left of a kind of finding, and what can be done."""
+def remaining_sentence(group: FindingGroup, *, opens_in_qemu: bool) -> str:
+    """What is left of a kind of finding, and what can be done.
+
+    Args:
+        group: The findings.
+        opens_in_qemu: Whether QEMU opens the image.
+    """
     times = f" ({format_count(group.count, 'time')})" if group.count > 1 else ""
     where = ""
     if group.guest_ranges.spans:
         where = f" {guest_ranges_text(group.guest_ranges)}:"
     advice = _ADVICE.get(group.code, "no repair of it is known")
+    if not opens_in_qemu:
+        advice = _WITHOUT_QEMU.get(advice, advice)
     return f"{group.code}{times}: {CODES[group.code].rstrip('.')};{where} {advice}."

@@ -1,6 +1,7 @@
 """`python -m tests.bench`: measure qcowgui against qemu-img, from the project's root.
 
-`python -m tests.bench gui` measures the window instead.
+`python -m tests.bench gui` measures the window instead, `python -m tests.bench check` how fast an
+image is checked.
 """
 
 from __future__ import annotations
@@ -152,6 +153,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from tests.bench import gui  # the other benchmark needs no Qt
 
         return gui.main(given[1:])
+    if given[:1] == ["check"]:
+        from tests.bench import check  # nor does this one need the corpus
+
+        return check.main(given[1:])
     options = _parse_arguments(given)
     try:
         return _bench(options)

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from qcowgui.check.checker import CheckReport, check_image
+from qcowgui.convert import losses as convert_losses
 from qcowgui.convert.job import ConvertJob
 from qcowgui.convert.options import ConvertOptions
 from qcowgui.engine.work import CancelToken, SerialExecutor
@@ -22,9 +23,10 @@ from qcowgui.image.references import AllowGate
 from qcowgui.image.source import FileSource
 from qcowgui.repair.apply import apply_to_copy
 from qcowgui.repair.planner import RepairRequest, plan_repair
+from qcowgui.salvage import write as salvage_write
 from qcowgui.salvage.assemble import open_candidate
 from qcowgui.salvage.search import search_candidates
-from qcowgui.salvage.write import SalvageJob, losses_path
+from qcowgui.salvage.write import SalvageJob
 
 MAX_CONVERTED_BYTES = 64 << 20
 """Tables that share other tables hold more guest data than the file has bytes, and lawfully so.
@@ -182,7 +184,9 @@ def _write(job: ConvertJob | SalvageJob, size_bytes: int) -> None:
     try:
         result = job.run(SerialExecutor())
     finally:
-        for path in (job.options.target, losses_path(job.options.target)):
+        target = job.options.target
+        lists = convert_losses.losses_path(target), salvage_write.losses_path(target)
+        for path in (target, *lists):
             path.unlink(missing_ok=True)
     if result.virtual_bytes != size_bytes:
         raise BrokenPromiseError(f"{result.virtual_bytes} bytes written of {size_bytes}")

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from tests.support.check_damages.overwritten import CONTENTS
+
 _REFERENCE_LOST = (
     "An entry names what is not in the file, or is no cluster. To make another entry of it would "
     "make up data, and what it once named may be among the leaks."
 )
+_OVERWRITTEN = "The entries are gone, none is made up, and what they named stays counted."
 _CUT = "The file is cut: what the tables name is not in it, and no byte of it can be made up."
 _HEADER = "The header's own numbers are senseless; what they should be can only be guessed."
 CONTESTED = "Tables lie upon each other: whose the bytes are can't be told."
@@ -32,6 +35,17 @@ NOT_CLEAN: Mapping[str, str] = MappingProxyType(
             ),
             _REFERENCE_LOST,
         ),
+        **dict.fromkeys(
+            (
+                *(f"O-{table}-overwritten-{name}" for table in ("l1", "l2") for name in CONTENTS),
+                "O-l2-overwritten-first-half",
+                "O-l2-overwritten-second-half",
+                "O-l2-overwritten-zeros",
+            ),
+            _OVERWRITTEN,
+        ),
+        "M-data-on-refcount-block-uncounted": "An entry names a refcount block. What it named "
+        "before stays counted.",
         **dict.fromkeys(
             (
                 "F-huge-claim",

@@ -13,11 +13,13 @@ from qcowgui.check.refcount_rules import (
     RefcountSummary,
     iter_mismatches,
     judge_refcount_table,
+    kept_leak_count,
 )
 from qcowgui.check.stored import NarrowRefcounts, StoredRefcounts
 from qcowgui.check.walk import iter_distinct_l2_tables, iter_l1_tables
 from qcowgui.engine.work import CancelToken
 from qcowgui.errors import Cancelled
+from qcowgui.format.geometry import Geometry
 from qcowgui.image.inspect import inspect_source
 from qcowgui.image.source import BytesSource
 from tests.support.base_images import b0, b0_builder, pattern, rich
@@ -274,3 +276,9 @@ def test_the_second_of_many_tables() -> None:
 
 def test_an_empty_disk() -> None:
     assert copied_entries(ImageBuilder(size=GIB).build()) == []
+
+
+def test_the_mark_of_a_leak_that_a_repair_kept() -> None:
+    """Narrow refcounts have none: 1 is any leak's, and 2 what two references left."""
+    marks = [kept_leak_count(Geometry(16, refcount_order=order)) for order in range(7)]
+    assert marks == [None, 3, 15, 61, 61, 61, 61]

@@ -169,6 +169,15 @@ def test_hints_come_before_the_numbers_and_instead_of_other_advice(capsys: Captu
     assert not any(line.startswith("To see what") for line in lines)
 
 
+def test_leaks_that_a_repair_keeps_are_not_offered_to_one(capsys: Capture) -> None:
+    hint = Hint(code="overwritten", sentence="A table was overwritten.", advice="Look first.")
+    report = checked(leaking(3))
+    assert "; see qcowgui repair --leaks\n" in text_of(capsys, report)
+    kept = text_of(capsys, replace(report, hints=(hint,)))
+    assert "repair --leaks" not in kept
+    assert "; a repair keeps it, see above\n" in kept
+
+
 def test_only_so_many_kinds_are_shown(capsys: Capture) -> None:
     codes = sorted(CODES)[: check_text.MAX_GROUPS + 3]
     groups = tuple(group_of(code, Severity.CORRUPTION, f"{code} is wrong.") for code in codes)

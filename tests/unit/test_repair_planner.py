@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from qcowgui.check.checker import CheckReport
+from qcowgui.check.refcount_rules import kept_leak_count
 from qcowgui.engine.work import CancelToken
 from qcowgui.errors import Cancelled, NotQcow2Error, ProofError, SourceError
 from qcowgui.format.finding import Repair, Severity
@@ -18,6 +19,7 @@ from qcowgui.image.source import BytesSource, FileSource
 from qcowgui.repair import planner
 from qcowgui.repair.draft import Draft, Drafting
 from qcowgui.repair.planner import ProvenPlan, RepairRequest, plan_repair
+from qcowgui.repair.remains import remaining_sentence
 from tests.support.base_images import b0, b0_builder, pattern, rich, s0, s0_builder
 from tests.support.built import BuiltImage
 from tests.support.check_damages import CHECK_DAMAGES
@@ -378,3 +380,71 @@ def test_an_edit_where_guest_data_may_lie_too_is_refused_in_words(
     (sentence,) = [text for text in proven.plan.refused if "guest data too" in text]
     assert "(It is needed)" in sentence
     assert "salvage" in sentence
+
+
+def applied(image: BuiltImage, request: RepairRequest | None = None) -> BytesSource:
+    source = BytesSource(image.to_bytes())
+    proven = plan_repair(source, request or RepairRequest(), token=CancelToken())
+    patched = proven.plan.applied_to(source)
+    return BytesSource(patched.read_at(0, patched.size_bytes))
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        lambda image: COPIED | image.layout.refcount_table.offset,
+        lambda image: COPIED | image.layout.refcount_blocks[0].offset,
+        lambda image: COPIED | 1 << 57 | len(image.file) - (1 << 16),
+    ],
+    ids=["on-the-refcount-table", "on-a-refcount-block", "reserved-bit-and-another-offset"],
+)
+def test_a_second_repair_keeps_what_the_first_one_kept(
+    entry: Callable[[BuiltImage], int],
+) -> None:
+    """The first one removes the contradiction that told of the lost reference."""
+    builder = b0_builder()
+    builder.write(1 << 16, pattern(1 << 16, 1))
+    builder.leak(1)
+    image = builder.build()
+    orphan = (get_l2_entry(image, 0) & ~COPIED) >> 16
+    source = applied(set_l2_entry(image, 0, entry(image)))
+    for _ in range(2):
+        proven = plan_repair(source, RepairRequest(), token=CancelToken())
+        assert proven.plan.is_empty
+        assert proven.before.stored is not None
+        assert proven.before.stored.at(orphan) == kept_leak_count(proven.before.stored.geometry)
+        assert "kept-by-repair" in {hint.code for hint in proven.before.hints}
+        assert any("--free-unowned" in sentence for sentence in proven.plan.refused)
+    freed = plan_repair(source, RepairRequest(free_unowned=True), token=CancelToken())
+    assert freed.after.leaked_clusters == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "is_cleared"), [(bytes(1 << 16), True), (pattern(1 << 16, 4), False)]
+)
+def test_a_zero_flag_of_version_2_is_cleared_over_zeros_only(
+    content: bytes, is_cleared: bool
+) -> None:
+    image = b0(version=2)
+    word = get_l2_entry(image, 0)
+    image = poke(image, word & ~COPIED, content)
+    proven = planned(set_l2_entry(image, 0, word | 1))
+    assert proven.changes == ({"zero-flag-v2": 1} if is_cleared else {})
+    assert any("zero-flag-v2" in sentence for sentence in proven.plan.refused) != is_cleared
+
+
+@pytest.mark.parametrize("backing", [None, "base.raw"])
+def test_a_zero_flag_of_version_2_without_a_cluster(backing: str | None) -> None:
+    image = b0_builder(version=2, backing_file=backing).build()
+    proven = planned(set_l2_entry(image, 3, 1))
+    assert proven.changes == ({"zero-flag-v2": 1} if backing is None else {})
+
+
+def test_advice_that_needs_qemu_is_not_given_where_that_refuses_the_image() -> None:
+    damage = CHECK_DAMAGES["R13-snapshot-l1-unaligned"]
+    report = planned(damage.damaged(damage.geometries[0])).after
+    (group,) = (group for group in report.groups if group.code == "snapshot-l1")
+    assert "qemu-img snapshot -d" in remaining_sentence(group, opens_in_qemu=True)
+    without_qemu = remaining_sentence(group, opens_in_qemu=False)
+    assert "qemu-img" not in without_qemu
+    assert "qcowgui convert" in without_qemu

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from qcowgui.check.checker import CheckReport
+from qcowgui.check.overwritten import CountStretches
 from qcowgui.check.ownership import build
 from qcowgui.check.stored import StoredRefcounts
 from qcowgui.engine.work import CancelToken
@@ -163,7 +164,8 @@ def find(image: BuiltImage) -> tuple[View, Targets, tuple[bool, list[int]]]:
     stored = StoredRefcounts(source, report)
     sound = find_sound(stored, ownership, report.header, source.size_bytes)
     targets = targets_of(ownership)
-    keep_high_counts(targets, source, stored, sound, np.zeros(0, dtype=np.int64))
+    nothing = np.zeros(0, dtype=np.int64)
+    keep_high_counts(targets, source, stored, sound, nothing, CountStretches(), mark=False)
     return View(source, report), targets, (sound.table, sound.blocks[:3].tolist())
 
 

@@ -14,6 +14,7 @@ from tests.support.check_damages import (
     extensions,
     headers,
     lengths,
+    overwritten,
     ownership,
     payloads,
     refcounts,
@@ -27,6 +28,7 @@ def _all() -> Mapping[str, CheckDamage]:
     book = Book()
     for chapter in (
         tables,
+        overwritten,
         refcounts,
         snapshots,
         bitmaps,

@@ -5,7 +5,10 @@ from __future__ import annotations
 LOST = "leak refcount-too-high"
 """What was referred to by an entry that now refers to something else."""
 
-WRONG_COUNTS = "refcount-zero refcount-too-low refcount-too-high leak l1-copied l2-copied"
+WRONG_COUNTS = (
+    "refcount-zero refcount-too-low refcount-too-high leak l1-copied l2-copied "
+    "refcount-block-overwritten"
+)
 """What a refcount structure says that was not written as one, or is not there."""
 
 OTHER_CLUSTERS = (
@@ -21,6 +24,7 @@ MISREAD_TABLE = (
     "compressed-offset-high compressed-with-data-file subcluster-conflict "
     "subclusters-without-cluster extended-zero-flag zero-flag-v2 l1-reserved-bits l1-flags-only "
     "l2-offset-unaligned l2-table-beyond-eof l2-truncated owner-conflict structure-overlap "
+    "l1-overwritten l2-overwritten refcount-table-overwritten "
     f"refcount-block-shared references-above-maximum free-inside {WRONG_COUNTS}"
 )
 """What a table may seem to hold that is something else."""
