@@ -21,6 +21,7 @@ class Commands:
 
     open: Callable[[], object]
     convert: Callable[[], object]
+    optimise: Callable[[], object]
     reload: Callable[[], object]
     export_report: Callable[[], object]
     close_tab: Callable[[], object]
@@ -39,6 +40,7 @@ class Commands:
     show_table: Callable[[], object]
     show_hex: Callable[[], object]
     show_findings: Callable[[], object]
+    show_conversions: Callable[[], object]
     check: Callable[[], object]
     deep_check: Callable[[], object]
     cancel_check: Callable[[], object]
@@ -126,6 +128,9 @@ class Actions(QObject):
         self.show_table = make(self.tr("Show the &table"), commands.show_table, "Ctrl+2")
         self.show_findings = make(self.tr("Show the f&indings"), commands.show_findings, "Ctrl+3")
         self.show_hex = make(self.tr("Show the &bytes"), commands.show_hex, "Ctrl+4")
+        self.show_conversions = make(
+            self.tr("Show the &conversions"), commands.show_conversions, "Ctrl+5"
+        )
 
     def _make_checking(self, commands: Commands) -> None:
         make = self._make
@@ -140,6 +145,7 @@ class Actions(QObject):
         self.cancel_check = make(self.tr("Stop the &check"), commands.cancel_check)
         self.repair = make(self.tr("&Repair as a copy…"), commands.repair, icon="repair")
         self.salvage = make(self.tr("&Salvage…"), commands.salvage)
+        self.optimise = make(self.tr("&Optimise as a copy…"), commands.optimise)
         self.compare = make(self.tr("Com&pare with…"), commands.compare, "Ctrl+D")
 
     @property
@@ -157,6 +163,7 @@ class Actions(QObject):
             self.check,
             self.deep_check,
             self.repair,
+            self.optimise,
             self.compare,
             self.export_report,
         )
@@ -184,10 +191,11 @@ class Actions(QObject):
         go_menu.addActions([self.next_finding, self.previous_finding])
         go_menu.addSeparator()
         go_menu.addActions([self.show_map, self.show_table, self.show_findings, self.show_hex])
+        go_menu.addAction(self.show_conversions)
         image_menu = bar.addMenu(self.tr("&Image"))
         image_menu.addActions([self.check, self.deep_check, self.cancel_check])
         image_menu.addSeparator()
-        image_menu.addActions([self.repair, self.salvage])
+        image_menu.addActions([self.repair, self.salvage, self.optimise])
         image_menu.addSeparator()
         image_menu.addAction(self.compare)
         view_menu = bar.addMenu(self.tr("&View"))

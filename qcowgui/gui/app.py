@@ -91,6 +91,7 @@ def open_window(paths: Sequence[str | os.PathLike[str]]) -> int:
     with _problems_shown_in(window), _interrupt_closes(app):
         collector.start()
         window.show()
+        window.queue.remember()
         window.open_paths([*paths, *app.take_early_files()])
         try:
             return app.exec()

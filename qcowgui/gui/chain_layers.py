@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from qcowgui.image.references import (
     Reference,
     backing_reference,
     data_file_reference,
+    locate,
     open_reference,
 )
 from qcowgui.image.source import FileSource
@@ -116,10 +117,6 @@ class ChainLink:
         return self.reference is not None and self.reference.kind == "data file"
 
 
-Place = tuple[Path, str]
-"""Which reference was located by hand: the image that has it, and the name in it."""
-
-
 @dataclass(frozen=True, slots=True)
 class ChainWork:
     """Looks at the chain, beside the window.
@@ -127,14 +124,12 @@ class ChainWork:
     Attributes:
         source: The image itself.
         report: What an open says of it.
-        gate: Which files may be opened.
-        located: Where files are that lie elsewhere than the images say.
+        gate: Which files may be opened, and where they are that lie elsewhere than images say.
     """
 
     source: FileSource
     report: ImageReport
     gate: Gate
-    located: Mapping[Place, Path] = field(default_factory=dict)
 
     def __call__(self, token: CancelToken) -> tuple[ChainLink, ...]:
         """The files, from the image itself to the bottom; after one that is not opened, none.
@@ -176,7 +171,7 @@ class ChainWork:
         self, named: Reference, depth: int, recorded: str, *, guard: ChainGuard | None
     ) -> tuple[ChainLink, ImageReport | None]:
         """A referenced file, and its own report if it is an image to go on with."""
-        reference, located = self._resolve(named)
+        reference = locate(named, self.gate)
         link = ChainLink(
             depth,
             LinkState.OPENED,
@@ -184,7 +179,7 @@ class ChainWork:
             recorded,
             reference=reference,
             referrer=named.image_path,
-            located=located,
+            located=reference is not named,
             detail=reference.note,
         )
         try:
@@ -196,14 +191,6 @@ class ChainWork:
             return _refused(link, error), None
         except QcowError as error:
             return replace(link, state=LinkState.UNREADABLE, detail=error.message), None
-
-    def _resolve(self, named: Reference) -> tuple[Reference, bool]:
-        path = self.located.get((named.image_path, named.name))
-        if path is None:
-            return named, False
-        folder = Path(os.path.realpath(named.image_path)).parent
-        in_folder = Path(os.path.realpath(path)).is_relative_to(folder)
-        return replace(named, path=path, in_folder=in_folder), True
 
 
 def _inspected(link: ChainLink, source: FileSource) -> tuple[ChainLink, ImageReport | None]:

@@ -51,7 +51,7 @@ class CloseGuard(QObject):
             return True
         if self._closing or self._asking:
             return False
-        if self._controller.active or self._copies():
+        if self._controller.unfinished or self._copies():
             self._ask()
         else:
             self._close_when_idle()
@@ -66,7 +66,7 @@ class CloseGuard(QObject):
             QMessageBox.StandardButton.NoButton,
             self._window,
         )
-        box.setInformativeText(self.tr("What is cancelled leaves nothing behind."))
+        box.setInformativeText(self._consequence())
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         close = box.addButton(self.tr("Cancel and close"), QMessageBox.ButtonRole.DestructiveRole)
         stay = box.addButton(self.tr("Keep the window open"), QMessageBox.ButtonRole.RejectRole)
@@ -76,8 +76,14 @@ class CloseGuard(QObject):
         box.finished.connect(self._answered)
         box.open()
 
+    def _consequence(self) -> str:
+        text = self.tr("What is cancelled leaves nothing behind.")
+        if self._controller.unfinished and self._controller.remembers:
+            text += " " + self.tr("Conversions can be resumed at the next start.")
+        return text
+
     def _unfinished_text(self) -> str:
-        conversions = sum(not job.state.ended for job in self._controller.jobs)
+        conversions = len(self._controller.unfinished)
         copies = self._copies()
         lines = []
         if conversions:
@@ -94,7 +100,7 @@ class CloseGuard(QObject):
     def _close_when_idle(self) -> None:
         self._closing = True
         self._window.hide()
-        self._controller.cancel_all()
+        self._controller.suspend()
         self._loader.cancel_all()
         self._close_if_idle()
 

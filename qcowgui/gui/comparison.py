@@ -21,7 +21,6 @@ from qcowgui.engine.work import (
 from qcowgui.errors import QcowError, ReferencedFileError
 from qcowgui.gui.background import Work
 from qcowgui.gui.overlays import BitmapWork, Overlay, SnapshotWork, difference_overlay
-from qcowgui.gui.permissions import Permissions
 from qcowgui.gui.polite import PoliteExecutor
 from qcowgui.gui.session import Session
 from qcowgui.image.chain import open_image
@@ -111,12 +110,9 @@ class OverlayLoader(QObject):
     changed = Signal()
     progressed = Signal()
 
-    def __init__(
-        self, session: Session, permissions: Permissions, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._permissions = permissions
         self._token: CancelToken | None = None
         self._compare: CompareWork | None = None
         self.state = OverlayState.NONE
@@ -144,7 +140,7 @@ class OverlayLoader(QObject):
         if geometry is None:
             return
         executor = PoliteExecutor()
-        gate = self._permissions.gate()
+        gate = self._session.permissions.gate()
         work = CompareWork(
             self._session.path, path.absolute(), gate, executor, geometry.cluster_bytes
         )

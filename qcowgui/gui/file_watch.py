@@ -12,7 +12,7 @@ from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 from qcowgui.engine.work import CancelToken, Failed, Outcome
 from qcowgui.gui.background import BackgroundRunner
 from qcowgui.gui.opening import Signature, signature_of, usage_of_path
-from qcowgui.repair.locks import LockState
+from qcowgui.image.locks import LockState
 
 _QUIET_MS: Final = 400
 """A writer tells of each of its writes: only a pause says that there is something to look at."""

@@ -151,39 +151,6 @@ SEVERITY_TONES: Final = {
 }
 
 
-def findings_table(findings: Sequence[Finding]) -> Table:
-    """The findings as rows, worst first as they come."""
-    rows = []
-    for finding in findings:
-        message = describe.finding_text(finding)
-        severity = describe.SEVERITY_WORDS[finding.severity]
-        rows.append(
-            Row(
-                (severity, message, describe.place_text(finding), finding.code),
-                finding.host_offset,
-                None if finding.host_offset is None else finding.host_offset + 1,
-                SEVERITY_TONES[finding.severity],
-                describe.finding_detail_text(finding),
-                (
-                    -finding.severity,
-                    message.casefold(),
-                    -1 if finding.host_offset is None else finding.host_offset,
-                    finding.code,
-                ),
-            )
-        )
-    return Table(
-        (
-            Column(translate("formatters", "Severity")),
-            Column(translate("formatters", "What"), wide=True),
-            Column(translate("formatters", "Where")),
-            Column(translate("formatters", "Code"), monospaced=True, quiet=True),
-        ),
-        tuple(rows),
-        sortable=True,
-    )
-
-
 def findings_summary(findings: Sequence[Finding], *, settled: bool = True) -> tuple[str, Tone]:
     """The words of the health badge, and how they look; they claim no more than was looked at.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -11,8 +10,8 @@ from qcowgui.engine.work import CancelToken, Failed, Outcome
 from qcowgui.errors import QcowError
 from qcowgui.gui.background import BackgroundRunner
 from qcowgui.gui.guest_pages import GuestPages, OpenGuest
-from qcowgui.gui.jobs import AllowNamedGate
 from qcowgui.gui.pages import PageCache
+from qcowgui.gui.permissions import Consent
 
 
 class GuestDisk(QObject):
@@ -36,11 +35,9 @@ class GuestDisk(QObject):
         self.error: QcowError | None = None
         self._runner = runner
         self._token: CancelToken | None = None
-        self._wanted: tuple[Path, str | None, tuple[Path, ...]] | None = None
+        self._wanted: tuple[Path, str | None, Consent] | None = None
 
-    def open(
-        self, path: Path, snapshot_id: str | None = None, allowed: Sequence[Path] = ()
-    ) -> None:
+    def open(self, path: Path, snapshot_id: str | None, consent: Consent) -> None:
         """Open the active disk of the image at `path`, or a snapshot's. Returns at once.
 
         Another disk is let go of; what is open or being opened stays.
@@ -48,9 +45,9 @@ class GuestDisk(QObject):
         Args:
             path: The image.
             snapshot_id: Of the snapshot; None: the active disk.
-            allowed: The referenced files that a person has agreed to open.
+            consent: Which referenced files may be opened.
         """
-        wanted = path, snapshot_id, tuple(allowed)
+        wanted = path, snapshot_id, consent
         if self._token is not None and wanted == self._wanted:
             return
         self.forget()
@@ -61,7 +58,7 @@ class GuestDisk(QObject):
             if token is self._token:
                 self._take(outcome, guest)
 
-        work = OpenGuest(path, snapshot_id, AllowNamedGate(allowed), follow=bool(allowed))
+        work = OpenGuest(path, snapshot_id, consent.gate(), follow=bool(consent.allowed))
         self._runner.submit(work, finished, token=token)
 
     def forget(self) -> None:

@@ -12,7 +12,7 @@ from qcowgui.check.verdict import Verdict, verdict_of
 from qcowgui.format.finding import Severity
 from qcowgui.gui.formatters import SEVERITY_TONES, Tone, findings_summary
 from qcowgui.gui.session import CheckState, Session
-from qcowgui.repair.locks import Usage
+from qcowgui.image.locks import Usage
 from qcowgui.units import format_count
 
 translate = QCoreApplication.translate

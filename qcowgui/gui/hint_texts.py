@@ -32,6 +32,9 @@ _ACTIONS: Final = {
     "lost-l2-table": (HintAction.SALVAGE,),
     "wiped-l1": (HintAction.SALVAGE,),
     "emptied-l2-table": (HintAction.SALVAGE, HintAction.DEEP_CHECK),
+    "overwritten": (HintAction.SALVAGE,),
+    "overwritten-refcounts": (HintAction.REPAIR,),
+    "kept-by-repair": (HintAction.SALVAGE,),
     "emptied-snapshot-table": (HintAction.SALVAGE,),
     "leaks-in-one-window": (HintAction.SALVAGE,),
     "concurrent-writers": (HintAction.SALVAGE, HintAction.DEEP_CHECK),
@@ -52,6 +55,7 @@ _LOST: Final = frozenset(
         "wiped-l1",
         "emptied-l2-table",
         "emptied-snapshot-table",
+        "overwritten",
         "concurrent-writers",
         "wrong-compression-type",
     }

@@ -158,7 +158,7 @@ class _Guests:
             everything = np.arange(run.clusters, dtype=np.intp)
             self._set(table, first + everything.astype(np.int64), everything)
             return
-        found = find_references(table)
+        found = find_references(table).believed
         whole = found.standard_offsets >> bits
         self._set(table, whole, found.standard)
         starts = found.payload_offsets >> bits

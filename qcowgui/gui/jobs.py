@@ -1,4 +1,4 @@
-"""The conversions of this window: a queue, and the controller that runs one after the other.
+"""The conversions of this window: the controller that runs one after the other.
 
 Work knows nothing of Qt and Qt nothing of work: a coordinator thread runs `ConvertJob.run`, a timer
 in the GUI's thread looks at its counters ten times a second and takes its outcome.
@@ -6,108 +6,23 @@ in the GUI's thread looks at its counters ten times a second and takes its outco
 
 from __future__ import annotations
 
-import time
-import traceback
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from enum import Enum, auto
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from qcowgui.convert.job import ConvertJob, ConvertResult, Progress
+from qcowgui.convert.job import ConvertJob, ConvertResult
 from qcowgui.convert.options import ConvertOptions
-from qcowgui.engine.qpool import QPoolExecutor
-from qcowgui.engine.work import CancelledOutcome, CancelToken, Done, Executor, Failed, Outcome
-from qcowgui.errors import QcowError, ReferencedFileError
+from qcowgui.engine.work import CancelledOutcome, Done, Failed, Outcome, default_threads
+from qcowgui.errors import ReferencedFileError
 from qcowgui.gui.background import PULL_INTERVAL_MS, BackgroundRunner
-from qcowgui.gui.meter import ProgressMeter
 from qcowgui.gui.polite import PoliteExecutor
-from qcowgui.image.references import AllowGate, Reference
+from qcowgui.gui.queue_job import Job, JobState, error_texts
+from qcowgui.gui.queue_store import QueueStore, SavedJob
+from qcowgui.gui.queue_work import AllowNamedGate, Conversion, Saving
 
-
-class JobState(Enum):
-    """How far a conversion is."""
-
-    WAITING = auto()
-    RUNNING = auto()
-    CANCELLING = auto()
-    DONE = auto()
-    CANCELLED = auto()
-    FAILED = auto()
-
-    @property
-    def ended(self) -> bool:
-        """Whether nothing more happens by itself."""
-        return self in (JobState.DONE, JobState.CANCELLED, JobState.FAILED)
-
-
-class AllowNamedGate:
-    """Opens the files a person has named, and keeps what it refused for the question to them."""
-
-    def __init__(self, allowed: Sequence[Path]) -> None:
-        # Without a name AllowGate would open any backing file.
-        self._gate = AllowGate(tuple(allowed)) if allowed else None
-        self.refused: list[Reference] = []
-
-    def permit(self, reference: Reference) -> bool:
-        """Whether the file was named. Called by the job's thread."""
-        if self._gate is not None and self._gate.permit(reference):
-            return True
-        self.refused.append(reference)
-        return False
-
-
-@dataclass(slots=True, eq=False)
-class Job:
-    """One conversion of the queue. Belongs to the GUI's thread.
-
-    Attributes:
-        options: What was asked for.
-        allowed: The referenced files that a person has agreed to open.
-        state: How far it is.
-        progress: The last look at it, once it runs.
-        meter: Speed and remaining time.
-        result: What it made, when it is done.
-        error: Why it failed, when it did.
-        refused: The references that were not opened, when that is why it failed.
-    """
-
-    options: ConvertOptions
-    allowed: tuple[Path, ...] = ()
-    state: JobState = JobState.WAITING
-    progress: Progress | None = None
-    meter: ProgressMeter = field(default_factory=ProgressMeter)
-    result: ConvertResult | None = None
-    error: BaseException | None = None
-    refused: tuple[Reference, ...] = ()
-    _began: float | None = None
-    _ended: float | None = None
-
-    @property
-    def elapsed_seconds(self) -> float:
-        """Time since the start, up to the end when it has ended."""
-        if self._began is None:
-            return 0.0
-        return (self._ended or time.monotonic()) - self._began
-
-    @property
-    def error_details(self) -> str:
-        """The error for a bug report: what was to be done, and the traceback."""
-        if self.error is None:
-            return ""
-        lines = traceback.format_exception(self.error)
-        return f"{self.options}\n\n{''.join(lines)}"
-
-    def begin(self) -> None:
-        """Note the start."""
-        self.state = JobState.RUNNING
-        self._began = time.monotonic()
-
-    def end(self, state: JobState) -> None:
-        """Note the end."""
-        self.state = state
-        self._ended = time.monotonic()
+__all__ = ["AllowNamedGate", "Job", "JobController", "JobState", "error_texts"]
 
 
 @dataclass(slots=True, eq=False)
@@ -117,34 +32,27 @@ class _Running:
     job: Job
     convert_job: ConvertJob
     gate: AllowNamedGate
-    executor: QPoolExecutor
-
-
-@dataclass(frozen=True, slots=True)
-class _Conversion:
-    """The work of the coordinator thread; refers to nothing of Qt's widgets or signals."""
-
-    convert_job: ConvertJob
-    executor: Executor
-
-    def __call__(self, token: CancelToken) -> ConvertResult:
-        token.raise_if_cancelled()
-        return self.convert_job.run(self.executor)
 
 
 class JobController(QObject):
     """Runs conversions one after the other: each of them uses every core by itself.
 
+    They share one executor, whose threads outlive a conversion for some seconds.
+
     Signals:
-        job_added: A Job was put into the queue.
-        job_changed: A Job's state or progress is another.
+        job_added: A Job was put at the end of the queue.
+        job_changed: A Job's state, options or progress is another.
         job_removed: An ended Job was taken out.
-        idle: No Job runs or waits any more.
+        order_changed: The Jobs stand in another order.
+        store_failed: The queue can't be kept on disk: the error. Told once.
+        idle: No Job runs or waits any more, and the queue is kept as it is.
     """
 
     job_added = Signal(object)
     job_changed = Signal(object)
     job_removed = Signal(object)
+    order_changed = Signal()
+    store_failed = Signal(object)
     idle = Signal()
 
     def __init__(
@@ -153,18 +61,43 @@ class JobController(QObject):
         super().__init__(parent)
         self._jobs: list[Job] = []
         self._running: _Running | None = None
+        self._executor: PoliteExecutor | None = None
         self._runner = BackgroundRunner(self, interval_ms=interval_ms)
         self._runner.pulled.connect(self._look)
+        self._store: QueueStore | None = None
+        self._storing = False
+        self._unsaved: tuple[SavedJob, ...] | None = None
+        self._suspended = False
+        self._store_problem_told = False
+
+    # ---------------------------------------------------------------- what there is
 
     @property
     def jobs(self) -> tuple[Job, ...]:
-        """Every Job that was not removed, the oldest first."""
+        """Every Job that was not removed, in the order in which they run."""
         return tuple(self._jobs)
 
     @property
+    def unfinished(self) -> tuple[Job, ...]:
+        """Those that run or wait."""
+        return tuple(job for job in self._jobs if not job.state.ended)
+
+    @property
+    def running(self) -> Job | None:
+        """The one that is under way, paused or not."""
+        return self._running.job if self._running is not None else None
+
+    @property
     def active(self) -> bool:
-        """Whether a Job runs or waits."""
-        return any(not job.state.ended for job in self._jobs)
+        """Whether a Job runs or waits, or the queue is being read or written."""
+        return self._storing or any(not job.state.ended for job in self._jobs)
+
+    @property
+    def remembers(self) -> bool:
+        """Whether what is unfinished when the window ends comes back with the next one."""
+        return self._store is not None
+
+    # ---------------------------------------------------------------- what a person asks for
 
     def start(self, options: ConvertOptions, allowed: Sequence[Path] = ()) -> Job:
         """Put a conversion into the queue; it begins at once when nothing else runs.
@@ -173,26 +106,82 @@ class JobController(QObject):
             options: What to do.
             allowed: The referenced files that a person has agreed to open.
         """
-        job = Job(options, tuple(allowed))
-        self._jobs.append(job)
-        self.job_added.emit(job)
-        self._begin_next()
+        (job,) = self.start_all([(options, allowed)])
         return job
 
-    def retry(self, job: Job, also_allowed: Sequence[Path] = ()) -> Job:
-        """Put an ended Job's conversion into the queue again, in a new Job that takes its place."""
-        allowed = (*job.allowed, *also_allowed)
-        self.remove(job)
-        return self.start(job.options, allowed)
+    def start_all(self, wanted: Iterable[tuple[ConvertOptions, Sequence[Path]]]) -> list[Job]:
+        """Put conversions into the queue, as `start` does with one."""
+        jobs = [Job(options, tuple(allowed)) for options, allowed in wanted]
+        for job in jobs:
+            self._add(job)
+        self._begin_next()
+        self._save()
+        return jobs
+
+    def retry(self, job: Job, also_allowed: Sequence[Path] = (), *, salvage: bool = False) -> Job:
+        """Let an ended Job wait again, at its place in the queue.
+
+        Args:
+            job: The Job; it is returned.
+            also_allowed: Further referenced files that a person has agreed to open.
+            salvage: Whether what can't be read is written as zeros now, and listed.
+
+        Raises:
+            ValueError: When it has not ended.
+        """
+        _require(job.state.ended, "only a conversion that has ended can be tried again")
+        options = replace(job.options, salvage=True) if salvage else job.options
+        job.wait_again(options, (*job.allowed, *also_allowed))
+        self.job_changed.emit(job)
+        self._begin_next()
+        self._save()
+        return job
+
+    def resume_interrupted(self) -> None:
+        """Let every interrupted Job wait again."""
+        for job in self._jobs:
+            if job.state is JobState.INTERRUPTED:
+                self.retry(job)
+
+    def can_edit(self, job: Job) -> bool:
+        """Whether a Job can have other options: it waits, or has ended without a result."""
+        state = job.state
+        return state is JobState.WAITING or (state.ended and state is not JobState.DONE)
+
+    def edit(self, job: Job, options: ConvertOptions, allowed: Sequence[Path] = ()) -> None:
+        """Give a Job other options, for when it runs.
+
+        Raises:
+            ValueError: When it is under way or done.
+        """
+        _require(self.can_edit(job), "only a conversion that waits can be changed")
+        job.options, job.allowed = options, tuple(allowed)
+        self.job_changed.emit(job)
+        self._save()
+
+    def pause(self, job: Job) -> None:
+        """Let the running Job wait where it is, after its current batches; the others wait, too."""
+        if job.state is JobState.RUNNING and self._running is not None:
+            self._running.convert_job.token.pause()
+            job.pause()
+            self.job_changed.emit(job)
+
+    def resume(self, job: Job) -> None:
+        """Let a paused Job go on."""
+        if job.state is JobState.PAUSED and self._running is not None:
+            self._running.convert_job.token.resume()
+            job.resume()
+            self.job_changed.emit(job)
 
     def cancel(self, job: Job) -> None:
         """Ask a Job to stop. One that waits is cancelled at once."""
         if job.state is JobState.WAITING:
             job.end(JobState.CANCELLED)
             self.job_changed.emit(job)
+            self._save()
             self._tell_if_idle()
-        elif job.state is JobState.RUNNING and self._running is not None:
-            job.state = JobState.CANCELLING
+        elif job.state in (JobState.RUNNING, JobState.PAUSED) and self._running is not None:
+            job.resume(JobState.CANCELLING)
             self._running.convert_job.token.cancel()
             self.job_changed.emit(job)
 
@@ -201,16 +190,96 @@ class JobController(QObject):
         for job in reversed(self._jobs):  # those that wait first, or the next one would begin
             self.cancel(job)
 
+    def can_move(self, job: Job, step: int) -> bool:
+        """Whether `move` would change anything."""
+        return self._neighbour(job, step) is not None
+
+    def move(self, job: Job, step: int) -> None:
+        """Let a Job that waits run before the one before it (-1), or after the next one (1)."""
+        index = self._neighbour(job, step)
+        if index is not None:
+            self._jobs.remove(job)
+            self._jobs.insert(index, job)
+            self.order_changed.emit()
+            self._save()
+
     def remove(self, job: Job) -> None:
         """Take an ended Job out of the list.
 
         Raises:
             ValueError: When it has not ended.
         """
-        if not job.state.ended:
-            raise ValueError("only a conversion that has ended can be removed")
+        _require(job.state.ended, "only a conversion that has ended can be removed")
         self._jobs.remove(job)
         self.job_removed.emit(job)
+        self._save()
+
+    # ---------------------------------------------------------------- outliving the window
+
+    def remember_in(self, store: QueueStore) -> None:
+        """Keep the queue in `store` from now on; what it holds comes back as interrupted Jobs."""
+        self._storing = True
+        self._runner.submit(store.open, lambda outcome, saved: self._opened(store, outcome, saved))
+
+    def suspend(self) -> None:
+        """Stop everything; what is unfinished comes back as interrupted when the store is read."""
+        self._suspended = True
+        self.cancel_all()
+
+    def _opened(
+        self, store: QueueStore, outcome: Outcome, saved: tuple[SavedJob, ...] | None
+    ) -> None:
+        self._storing = False
+        self._tell_of_store(outcome)
+        if saved is not None:
+            self._store = store
+            for kept in saved:
+                self._add(Job(kept.options, kept.allowed, JobState.INTERRUPTED, interrupted=True))
+            self._save()
+        self._tell_if_idle()
+
+    def _save(self) -> None:
+        """Write the unfinished Jobs; while that goes on, what changes waits for its end."""
+        if self._store is None or self._suspended:
+            return
+        self._unsaved = tuple(
+            SavedJob(job.options, job.allowed)
+            for job in self._jobs
+            if job.state is JobState.INTERRUPTED or not job.state.ended
+        )
+        self._write()
+
+    def _write(self) -> None:
+        if self._storing or self._store is None or self._unsaved is None:
+            return
+        jobs, self._unsaved = self._unsaved, None
+        self._storing = True
+        self._runner.submit(Saving(self._store, jobs), self._written)
+
+    def _written(self, outcome: Outcome, _: None) -> None:
+        self._storing = False
+        self._tell_of_store(outcome)
+        self._write()
+        self._tell_if_idle()
+
+    def _tell_of_store(self, outcome: Outcome) -> None:
+        if isinstance(outcome, Failed) and not self._store_problem_told:
+            self._store_problem_told = True
+            self.store_failed.emit(outcome.error)
+
+    # ---------------------------------------------------------------- running
+
+    def _add(self, job: Job) -> None:
+        self._jobs.append(job)
+        self.job_added.emit(job)
+
+    def _neighbour(self, job: Job, step: int) -> int | None:
+        """Where the next Job that waits stands, in one direction; None when there is none."""
+        if job.state is not JobState.WAITING:
+            return None
+        end = len(self._jobs) if step > 0 else -1
+        indices = range(self._jobs.index(job) + step, end, step)
+        return next((i for i in indices if self._jobs[i].state is JobState.WAITING), None)
 
     def _begin_next(self) -> None:
         if self._running is not None:
@@ -220,21 +289,25 @@ class JobController(QObject):
             return
         gate = AllowNamedGate(job.allowed)
         convert_job = ConvertJob(job.options, gate)
-        executor = PoliteExecutor(job.options.threads)
-        self._running = _Running(job, convert_job, gate, executor)
+        executor = self._executor_with(job.options.threads)
+        self._running = _Running(job, convert_job, gate)
         job.begin()
-        self._runner.submit(
-            _Conversion(convert_job, executor), self._finished, token=convert_job.token
-        )
+        work = Conversion(convert_job, executor, job.allowed, look_first=job.interrupted)
+        self._runner.submit(work, self._finished, token=convert_job.token)
         self.job_changed.emit(job)
+
+    def _executor_with(self, threads: int | None) -> PoliteExecutor:
+        """The shared executor; another one when a conversion wants another number of threads."""
+        wanted = threads or default_threads()
+        if self._executor is None or self._executor.threads != wanted:
+            self._executor = PoliteExecutor(wanted)
+        return self._executor
 
     def _look(self) -> None:
         running = self._running
         if running is None:
             return
-        progress = running.convert_job.progress()
-        running.job.progress = progress
-        running.job.meter.update(progress, time.monotonic())
+        running.job.look(running.convert_job.progress())
         self.job_changed.emit(running.job)
 
     def _finished(self, outcome: Outcome, result: ConvertResult | None) -> None:
@@ -242,7 +315,6 @@ class JobController(QObject):
         if running is None:
             raise RuntimeError("a conversion has finished that was never started")
         self._running = None
-        running.executor.close()  # run() has returned, so no worker is left to wait for
         job = running.job
         match outcome:
             case Done():
@@ -257,6 +329,7 @@ class JobController(QObject):
                 job.end(JobState.FAILED)
         self.job_changed.emit(job)
         self._begin_next()
+        self._save()
         self._tell_if_idle()
 
     def _tell_if_idle(self) -> None:
@@ -264,8 +337,6 @@ class JobController(QObject):
             self.idle.emit()
 
 
-def error_texts(error: BaseException) -> tuple[str, str]:
-    """An error as a sentence and a hint; the hint may be empty."""
-    if isinstance(error, QcowError):
-        return error.message, error.hint
-    return f"{type(error).__name__}: {error}", ""
+def _require(condition: bool, what: str) -> None:
+    if not condition:
+        raise ValueError(what)

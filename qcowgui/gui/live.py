@@ -12,7 +12,7 @@ from qcowgui.gui.formatters import Tone
 from qcowgui.gui.session import Session, SessionState
 from qcowgui.gui.theme import Theme
 from qcowgui.gui.views.banner import Banner
-from qcowgui.repair.locks import Usage
+from qcowgui.image.locks import Usage
 
 
 class LiveFile(QObject):

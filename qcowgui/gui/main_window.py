@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import (
-    QCloseEvent,
-    QDragEnterEvent,
-    QDragLeaveEvent,
-    QDragMoveEvent,
-    QDropEvent,
-)
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QUrl
+from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QLabel,
@@ -32,22 +26,21 @@ from qcowgui.gui.actions import Actions, Commands, Situation
 from qcowgui.gui.background import BackgroundRunner
 from qcowgui.gui.closing import CloseGuard
 from qcowgui.gui.dialogs.about import AboutDialog, KeyboardDialog
-from qcowgui.gui.dialogs.allow import AllowBox
 from qcowgui.gui.dialogs.convert import ConvertDialog
-from qcowgui.gui.drops import sort_urls
+from qcowgui.gui.drops import DropTarget, sort_urls
 from qcowgui.gui.formatters import Tone
 from qcowgui.gui.image_dialogs import ImageDialogs
 from qcowgui.gui.image_tabs import ImageTabs
-from qcowgui.gui.jobs import Job, JobController
 from qcowgui.gui.samples import SampleImages
 from qcowgui.gui.session import CheckState, Session
 from qcowgui.gui.settings import Settings
 from qcowgui.gui.theme import SPACING, Theme
 from qcowgui.gui.views.banner import Banner
-from qcowgui.gui.views.conversions import ConversionsPanel
 from qcowgui.gui.views.image_view import ImageView
 from qcowgui.gui.views.log_panel import LogPanel
+from qcowgui.gui.views.queue_drop import DropZones, convert_zone, inspect_zone
 from qcowgui.gui.views.start_page import StartPage
+from qcowgui.gui.window_conversions import WindowConversions
 from qcowgui.gui.window_docks import WindowDocks
 from qcowgui.gui.window_layout import WindowLayout
 from qcowgui.gui.window_log import WindowLog
@@ -63,21 +56,22 @@ class MainWindow(QMainWindow):
         super().__init__()
         self._theme = theme
         self._settings = settings
-        self.setAcceptDrops(True)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.loader = BackgroundRunner(self, interval_ms=_LOAD_INTERVAL_MS)
-        self.controller = JobController(self)
-        self._guard = CloseGuard(self, self.controller, self.loader, self._count_copies)
         self.notice = Banner(theme, dismissible=True)
         self.start_page = StartPage(theme, settings)
         self.samples = SampleImages(self.loader, self)
         self.tabs = ImageTabs(theme)
+        self.queue = WindowConversions(self, self.tabs, self.loader, theme, settings)
+        self.controller, self.conversions = self.queue.controller, self.queue.panel
+        self._guard = CloseGuard(self, self.controller, self.loader, self._count_copies)
         self.dialogs = ImageDialogs(theme, self)
+        self._central = QWidget()
         self._pages = QStackedWidget()
         self._pages.addWidget(self.start_page)
         self._pages.addWidget(self.tabs)
         self._set_central()
-        self.conversions = ConversionsPanel(self.controller, theme)
+        self._zones = self._make_drop_zones()
         self.log = LogPanel()
         self.docks = WindowDocks(self, self.conversions, self.log)
         self._log = WindowLog(self.log, self.controller, self)
@@ -198,55 +192,42 @@ class MainWindow(QMainWindow):
 
     def convert_dialog(self) -> ConvertDialog:
         """The conversion form for the image that is shown, or an empty one."""
-        view = self.current_view()
-        session = view.session if view else None
-        dialog = ConvertDialog(
-            session.path if session else None, session.inspected if session else None, self
-        )
-        dialog.start_requested.connect(self._start_conversion)
-        return dialog
+        return self.queue.form()
 
     def _convert(self) -> None:
         self.convert_dialog().show()
 
     def _start_conversion(self, options: ConvertOptions, allowed: list[Path]) -> None:
-        self.docks.raise_dock(self.docks.conversions)
-        self.controller.start(options, allowed)
-
-    def _ask_to_allow(self, job: Job) -> None:
-        box = AllowBox(job.refused, self)
-        box.allowed.connect(lambda paths: self.controller.retry(job, paths))
-        box.open()
+        self.queue.start(options, allowed)
 
     # ---------------------------------------------------------------- drag and drop
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Accept files, and only those."""
-        if event.mimeData().hasUrls():
-            event.acceptProposedAction()
-            self.start_page.set_drop_hot(True)
+    def _make_drop_zones(self) -> DropZones:
+        zones = DropZones([inspect_zone(), convert_zone()], self._theme, self._central)
+        target = DropTarget(self)
+        target.held.connect(lambda place: zones.hold(self._place_in_zones(place)))
+        target.left.connect(zones.hide)
+        target.dropped.connect(self._drop)
+        return zones
 
-    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        """Go on accepting them, or some systems refuse the drop."""
-        if event.mimeData().hasUrls():
-            event.acceptProposedAction()
+    def _place_in_zones(self, place: QPoint) -> QPoint:
+        """A place of the window as one of its middle; whatever lies around that inspects."""
+        inside = self._central.mapFrom(self, place)
+        return inside if self._central.rect().contains(inside) else QPoint()
 
-    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        """Take back the sign that a drop is welcome."""
-        self.start_page.set_drop_hot(False)
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """Open the files, and say why the rest can't be."""
-        self.start_page.set_drop_hot(False)
-        dropped = sort_urls(event.mimeData().urls())
-        event.acceptProposedAction()
+    def _drop(self, urls: list[QUrl], place: QPoint) -> None:
+        """Open or convert the files, and say why the rest can't be."""
+        converts = self._zones.zone_at(self._place_in_zones(place)) == "convert"
+        dropped = sort_urls(urls, folders=converts)
         if dropped.refusals:
-            self.notice.say(
-                self.tr("Not everything that was dropped can be opened"),
-                "\n".join(dropped.refusals),
-                tone=Tone.WARNING,
-            )
-        self.open_paths(dropped.paths)
+            self._refuse(self.tr("Not everything that was dropped can be opened"), dropped.refusals)
+        if not converts:
+            self.open_paths(dropped.paths)
+        elif dropped.paths:
+            self.queue.form(dropped.paths).show()
+
+    def _refuse(self, title: str, sentences: Sequence[str]) -> None:
+        self.notice.say(title, "\n".join(sentences), tone=Tone.WARNING)
 
     # ---------------------------------------------------------------- closing
 
@@ -268,8 +249,7 @@ class MainWindow(QMainWindow):
     # ---------------------------------------------------------------- building
 
     def _set_central(self) -> None:
-        central = QWidget()
-        layout = QVBoxLayout(central)
+        layout = QVBoxLayout(self._central)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         notice_frame = QWidget()
@@ -278,7 +258,7 @@ class MainWindow(QMainWindow):
         notice_layout.addWidget(self.notice)
         layout.addWidget(notice_frame)
         layout.addWidget(self._pages, 1)
-        self.setCentralWidget(central)
+        self.setCentralWidget(self._central)
 
     def _make_toolbar(self) -> None:
         bar = self.addToolBar(self.tr("Commands"))
@@ -310,6 +290,7 @@ class MainWindow(QMainWindow):
         return Commands(
             open=self._choose_files,
             convert=self._convert,
+            optimise=lambda: self.queue.form(preset="optimise").show(),
             export_report=lambda: self._with_view(lambda view: view.report.choose_file()),
             reload=lambda: self._with_session(Session.load),
             close_tab=lambda: self._close_tab(self.current_view()),
@@ -328,6 +309,7 @@ class MainWindow(QMainWindow):
             show_table=lambda: self._with_view(ImageView.show_table),
             show_hex=lambda: self.docks.raise_dock(self.docks.hex),
             show_findings=lambda: self.docks.raise_dock(self.docks.findings),
+            show_conversions=lambda: self.docks.raise_dock(self.docks.conversions),
             check=lambda: self._with_session(lambda session: session.start_check(deep=False)),
             deep_check=lambda: self._with_session(lambda session: session.start_check(deep=True)),
             cancel_check=lambda: self._with_session(Session.cancel_check),
@@ -352,7 +334,8 @@ class MainWindow(QMainWindow):
             lambda error: self.show_problem(self.tr("The samples can’t be made"), str(error))
         )
         self.conversions.open_requested.connect(lambda path: self.open_paths([path]))
-        self.conversions.allow_requested.connect(self._ask_to_allow)
+        self.queue.shown.connect(lambda: self.docks.raise_dock(self.docks.conversions))
+        self.queue.refused.connect(self._refuse)
         self._settings.recent_files_changed.connect(self._fill_recent_menu)
         self.tabs.currentChanged.connect(self._tab_changed)
         self.tabs.close_requested.connect(self._close_tab)

@@ -19,11 +19,11 @@ from qcowgui.gui.host_index import HostIndex, build_host_index
 from qcowgui.gui.structure_tables import ReferenceState
 from qcowgui.gui.structures import Structure, image_structures
 from qcowgui.image.inspect import ImageReport, inspect, inspect_source
+from qcowgui.image.locks import LockState, Usage, probe_path
 from qcowgui.image.mapping import GuestMapping
 from qcowgui.image.references import Reference, backing_reference, data_file_reference
 from qcowgui.image.source import ByteSource, FileSource
 from qcowgui.image.summary import MappingSummary, summarise_mapping
-from qcowgui.repair.locks import LockState, Usage, probe_path
 
 
 @dataclass(frozen=True, slots=True)

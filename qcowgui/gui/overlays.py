@@ -283,7 +283,7 @@ def _sharing_keys() -> tuple[Key, ...]:
         ),
         _key(
             Sharing.KEPT_ELSEWHERE,
-            translate("overlays", "changed since, kept by others"),
+            translate("overlays", "changed, kept by others"),
             translate("overlays", "A further snapshot leads to the old data, too."),
             "snapshot-only",
         ),

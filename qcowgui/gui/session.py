@@ -39,9 +39,9 @@ from qcowgui.gui.permissions import Permissions
 from qcowgui.gui.selection import History, Selection
 from qcowgui.gui.session_states import MappingState, SessionState
 from qcowgui.gui.structures import Structure, StructureKey
+from qcowgui.image.locks import LockState
 from qcowgui.image.source import FileSource
 from qcowgui.image.summary import MappingSummary
-from qcowgui.repair.locks import LockState
 
 T = TypeVar("T")
 

@@ -14,6 +14,8 @@ MAX_RECENT_FILES: Final = 12
 _RECENT: Final = "recent_files"
 _SCHEME: Final = "colour_scheme"
 _FOLDER: Final = "last_folder"
+_TARGET_FOLDER: Final = "convert/target_folder"
+_PRESET: Final = "convert/preset"
 
 
 class ColourScheme(Enum):
@@ -103,6 +105,26 @@ class Settings(QObject):
     @last_folder.setter
     def last_folder(self, folder: str) -> None:
         self._store.setValue(_FOLDER, folder)
+
+    @property
+    def target_folder(self) -> str:
+        """Where results of conversions go; an empty string: beside their sources."""
+        value = self._store.value(_TARGET_FOLDER)
+        return value if isinstance(value, str) else ""
+
+    @target_folder.setter
+    def target_folder(self, folder: str) -> None:
+        self._store.setValue(_TARGET_FOLDER, folder)
+
+    @property
+    def preset(self) -> str:
+        """The key of the preset that was used last, or an empty string; it may be gone by now."""
+        value = self._store.value(_PRESET)
+        return value if isinstance(value, str) else ""
+
+    @preset.setter
+    def preset(self, key: str) -> None:
+        self._store.setValue(_PRESET, key)
 
     def layout(self, name: str) -> QByteArray | None:
         """A saved layout, or None."""

@@ -60,5 +60,6 @@ class WindowLog(QObject):
         text = {
             JobState.DONE: self.tr("converted"),
             JobState.CANCELLED: self.tr("cancelled"),
+            JobState.INTERRUPTED: self.tr("interrupted"),
         }.get(job.state, f"{job.error}")
         self.add(f"{what}: {text}")

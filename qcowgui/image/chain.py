@@ -128,7 +128,7 @@ def open_image(
     Args:
         path: The image.
         format: "qcow2" or "raw"; None: what the content shows.
-        gate: Decides whether referenced files may be opened.
+        gate: Decides whether referenced files may be opened; it may know that they lie elsewhere.
         snapshot: Name or id of an internal snapshot to read instead of the active disk; also
             `snapshot.id=…` or `snapshot.name=…`. An id wins over a name.
         salvage: Whether unreadable ranges read as zeros and are noted in `losses`.

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from qcowgui.errors import ReferencedFileError
 from qcowgui.format import limits
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from qcowgui.image.inspect import ImageReport
 
 ReferenceKind = Literal["backing file", "data file"]
+
+Place: TypeAlias = tuple[Path, str]
+"""Which reference: the image that has it, absolute, and the name as it is stored there."""
 
 _HINT: Final = (
     "following references is off; on the command line --allow-backing turns it on, "
@@ -118,6 +121,30 @@ class Gate(Protocol):
         ...
 
 
+@runtime_checkable
+class LocatingGate(Gate, Protocol):
+    """A gate that also knows where files are that lie elsewhere than the images say."""
+
+    def locate(self, reference: Reference) -> Reference:
+        """`reference` with the place where its file is; unchanged where nothing else is known."""
+        ...
+
+
+def locate(reference: Reference, gate: Gate) -> Reference:
+    """`reference` as `gate` knows it. Opens nothing."""
+    return gate.locate(reference) if isinstance(gate, LocatingGate) else reference
+
+
+def located_at(reference: Reference, located: Mapping[Place, Path]) -> Reference:
+    """`reference`, leading to where `located` says; unchanged when it says nothing of it."""
+    path = located.get((reference.image_path.absolute(), reference.name))
+    if path is None:
+        return reference
+    folder = Path(os.path.realpath(reference.image_path)).parent
+    in_folder = Path(os.path.realpath(path)).is_relative_to(folder)
+    return replace(reference, path=path, in_folder=in_folder, note="")
+
+
 class DenyGate:
     """Opens nothing: the default."""
 
@@ -176,18 +203,23 @@ class EitherGate:
         """Whether one of the two does."""
         return self.first.permit(reference) or self.second.permit(reference)
 
+    def locate(self, reference: Reference) -> Reference:
+        """What the first knows, then the second."""
+        return locate(locate(reference, self.first), self.second)
+
 
 DENY: Final = DenyGate()
 
 
 def open_reference(reference: Reference, gate: Gate) -> FileSource:
-    """Open a referenced file read-only, if the gate permits it.
+    """Open a referenced file read-only, where the gate knows it to be, if the gate permits it.
 
     Raises:
         ReferencedFileError: When the name is no plain file name, when the gate refuses, or when the
             file is missing or no regular file or block device.
         SourceError: When the operating system refuses to open it.
     """
+    reference = locate(reference, gate)
     kind, name, shown, path = reference.kind, reference.name, reference.shown, reference.path
     if path is None:
         raise ReferencedFileError(

@@ -10,10 +10,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from qcowgui.convert.options import ConvertOptions
 from qcowgui.gui.garbage import GuiThreadCollector
 from qcowgui.gui.main_window import MainWindow
 from qcowgui.gui.settings import Settings
 from qcowgui.gui.theme import Theme
+from tests.gui.support import slow_source
 from tests.support.base_images import pattern, rich
 from tests.support.builder import ImageBuilder
 
@@ -66,3 +68,10 @@ def data_image(tmp_path: Path) -> Path:
     builder = ImageBuilder(size=1 << 20)
     builder.write(0, pattern(1 << 19))
     return builder.build().write_to(tmp_path / "data.qcow2")
+
+
+@pytest.fixture
+def slow_options(tmp_path: Path) -> ConvertOptions:
+    """A conversion that takes seconds."""
+    source = slow_source(tmp_path)
+    return ConvertOptions(source, tmp_path / "slow.qcow2", "qcow2", compression="zlib", level=6)

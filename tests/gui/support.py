@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QAbstractButton, QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
 
+from qcowgui.convert.options import ConvertOptions
 from qcowgui.gui.jobs import Job, JobController, JobState
 from qcowgui.gui.main_window import MainWindow
 
@@ -27,6 +28,15 @@ def wait_for(qtbot: QtBot, controller: JobController, job: Job) -> None:
     """Wait until a job has ended and the controller has noticed."""
     qtbot.waitUntil(lambda: job.state.ended, timeout=20_000)
     qtbot.waitUntil(lambda: not controller.active, timeout=20_000)
+
+
+def begin(qtbot: QtBot, controller: JobController, options: ConvertOptions) -> Job:
+    """A Job that has begun to convert."""
+    job = controller.start(options)
+    qtbot.waitUntil(
+        lambda: job.progress is not None and job.progress.done_bytes > 0, timeout=20_000
+    )
+    return job
 
 
 def open_question() -> QMessageBox:

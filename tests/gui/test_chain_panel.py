@@ -15,7 +15,6 @@ from qcowgui.errors import Cancelled
 from qcowgui.gui.background import BackgroundRunner
 from qcowgui.gui.chain_layers import ChainLink, ChainWork, LinkState, rebase_command
 from qcowgui.gui.jobs import AllowNamedGate
-from qcowgui.gui.permissions import Permissions
 from qcowgui.gui.session import Session
 from qcowgui.gui.theme import Theme
 from qcowgui.gui.views.chain_panel import ChainPanel, chain_table
@@ -161,7 +160,7 @@ def test_it_can_be_cancelled(chain: Path) -> None:
 
 def panel_of(path: Path, qtbot: QtBot, theme: Theme, runner: BackgroundRunner) -> ChainPanel:
     session = Session(path, runner)
-    panel = ChainPanel(session, theme, Permissions())
+    panel = ChainPanel(session, theme)
     qtbot.addWidget(panel)
     session.setParent(panel)
     panel.show()

@@ -17,7 +17,6 @@ from qcowgui.convert.differences import Difference
 from qcowgui.gui.background import BackgroundRunner
 from qcowgui.gui.comparison import OverlayLoader, OverlayState
 from qcowgui.gui.overlays import OverlayKind, next_run
-from qcowgui.gui.permissions import Permissions
 from qcowgui.gui.selection import Selection
 from qcowgui.gui.session import Session
 from qcowgui.gui.structures import StructureKey
@@ -49,7 +48,7 @@ def opened(path: Path, qtbot: QtBot, runner: BackgroundRunner) -> Session:
 
 
 def view_of(session: Session, theme: Theme, qtbot: QtBot) -> CompareView:
-    view = CompareView(session, theme, Permissions())
+    view = CompareView(session, theme)
     qtbot.addWidget(view)
     view.resize(1000, 600)
     view.show()

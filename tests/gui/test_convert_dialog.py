@@ -1,40 +1,81 @@
-"""Converting through the window: the form, the panel, the questions to a person."""
+"""The conversion form: presets, fields, names, concerns, commands, several images, questions."""
 
 from __future__ import annotations
 
 import subprocess
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox
 from pytestqt.qtbot import QtBot
 
 from qcowgui.codec.registry import LEVELS, CompressionType
+from qcowgui.convert.file_system import FileSystem
 from qcowgui.convert.options import ConvertOptions
+from qcowgui.convert.presets import preset
+from qcowgui.gui.background import BackgroundRunner
+from qcowgui.gui.dialogs import convert_scout, convert_work
 from qcowgui.gui.dialogs.allow import AllowBox
 from qcowgui.gui.dialogs.convert import ConvertDialog
-from qcowgui.gui.dialogs.convert_form import level_range, suggest_target
-from qcowgui.gui.jobs import JobState
-from qcowgui.gui.main_window import MainWindow
+from qcowgui.gui.dialogs.forecast_panel import ForecastState
+from qcowgui.gui.forecast_work import ForecastCache, Forecasted
 from qcowgui.gui.opening import inspect_image
-from qcowgui.gui.views.conversions import JobRow
+from qcowgui.gui.settings import Settings
+from qcowgui.gui.theme import Theme
 from qcowgui.image.references import resolve_reference
-from tests.gui.support import button, open_image, open_question, slow_source, state_of, wait_for
+from tests.gui.support import button, open_question
+from tests.support.base_images import pattern
 from tests.support.builder import ImageBuilder
 
 MIB = 1 << 20
 
+MakeForm = Callable[..., ConvertDialog]
+
 
 @pytest.fixture
-def dialog(qtbot: QtBot, data_image: Path) -> ConvertDialog:
+def runner(qtbot: QtBot) -> Iterator[BackgroundRunner]:
+    made = BackgroundRunner(interval_ms=10)
+    yield made
+    made.cancel_all()
+    qtbot.waitUntil(lambda: not made.active)
+
+
+@pytest.fixture
+def make_form(
+    qtbot: QtBot, theme: Theme, settings: Settings, runner: BackgroundRunner
+) -> Iterator[MakeForm]:
+    """Makes forms that are shown and have looked at their sources; none forecasts unasked."""
+    forms: list[ConvertDialog] = []
+
+    def make(*sources: Path, forecasting: bool = False, **rest: object) -> ConvertDialog:
+        form = ConvertDialog(sources, theme=theme, settings=settings, runner=runner, **rest)  # type: ignore[arg-type]
+        form.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+        form.forecast.stopped = not forecasting
+        forms.append(form)
+        qtbot.addWidget(form)
+        form.show()
+        settle(qtbot, form)
+        return form
+
+    yield make
+    for form in forms:
+        form.reject()
+
+
+def settle(qtbot: QtBot, form: ConvertDialog) -> None:
+    """Wait until nothing is looked for, looked at or judged any more."""
+    qtbot.waitUntil(lambda: not form.scout.busy, timeout=20_000)
+
+
+@pytest.fixture
+def dialog(make_form: MakeForm, data_image: Path) -> ConvertDialog:
     """The form for an image that is open."""
-    made = ConvertDialog(data_image, inspect_image(data_image))
-    qtbot.addWidget(made)
-    made.show()
-    return made
+    return make_form(data_image, inspected=inspect_image(data_image))
 
 
 def choose(combo: QComboBox, data: object) -> None:
@@ -43,20 +84,26 @@ def choose(combo: QComboBox, data: object) -> None:
     combo.setCurrentIndex(index)
 
 
-def only_row(window: MainWindow) -> JobRow:
-    (row,) = window.conversions.rows.values()
-    return row
+def options_of(form: ConvertDialog) -> ConvertOptions:
+    ((options, _),) = form.wanted()
+    return options
+
+
+def found_of(form: ConvertDialog) -> Forecasted | None:
+    """What the panel shows now."""
+    return form.forecast.found
 
 
 # -------------------------------------------------------------------- the form
 
 
 def test_the_form_starts_with_something_sensible(dialog: ConvertDialog, data_image: Path) -> None:
-    options = dialog.options()
-    assert options == ConvertOptions(data_image, data_image.with_name("data.raw"), "raw")
-    assert dialog.start_button.isEnabled()
-    assert not dialog.fields.compression.isVisible()
-    assert not dialog.fields.more.isVisible()
+    assert options_of(dialog) == ConvertOptions(data_image, data_image.with_name("data.raw"), "raw")
+    assert dialog.ending.start_button.isEnabled()
+    assert dialog.cards.cards["raw"].isChecked()
+    assert not dialog.fields.isVisible()
+    assert dialog.target.summary.text() == "raw disk · verified"
+    assert "qcow2 · 1 MiB disk" in dialog.sources.about.text()
 
 
 def test_every_field_reaches_the_options(dialog: ConvertDialog, data_image: Path) -> None:
@@ -68,14 +115,18 @@ def test_every_field_reaches_the_options(dialog: ConvertDialog, data_image: Path
     choose(fields.refcount_bits, 64)
     choose(fields.deflate_window, "4k")
     fields.level.setValue(9)
-    fields.extended_l2.setChecked(True)
-    fields.lazy_refcounts.setChecked(True)
-    fields.salvage.setChecked(True)
-    dialog.choose_target(str(data_image.with_name("other.qcow2")))
-    assert dialog.options() == ConvertOptions(
+    for box in (fields.extended_l2, fields.lazy_refcounts, fields.salvage, fields.bitmaps):
+        box.setChecked(True)
+    choose(fields.source_format, "qcow2")
+    choose(fields.backing, "named")
+    fields.backing_name.setText("base.raw")
+    choose(fields.backing_format, "raw")
+    dialog.target.target.choose(str(data_image.with_name("other.qcow2")))
+    qcow2 = ConvertOptions(
         data_image,
         data_image.with_name("other.qcow2"),
         "qcow2",
+        source_format="qcow2",
         compression="zlib",
         level=9,
         window="4k",
@@ -83,16 +134,24 @@ def test_every_field_reaches_the_options(dialog: ConvertDialog, data_image: Path
         refcount_bits=64,
         extended_l2=True,
         lazy_refcounts=True,
+        backing_file="base.raw",
+        backing_format="raw",
+        bitmaps=True,
         threads=3,
         verify=False,
         salvage=True,
     )
+    assert options_of(dialog) == qcow2
+    choose(fields.backing, "keep")
+    assert options_of(dialog).keep_backing
+    assert options_of(dialog).backing_file is None
     fields.choose("raw", "zlib")  # what a raw target can't have counts as not asked for
     choose(fields.sparse, 0)
-    assert dialog.options() == ConvertOptions(
+    assert options_of(dialog) == ConvertOptions(
         data_image,
         data_image.with_name("other.qcow2"),
         "raw",
+        source_format="qcow2",
         sparse_bytes=0,
         threads=3,
         verify=False,
@@ -100,155 +159,468 @@ def test_every_field_reaches_the_options(dialog: ConvertDialog, data_image: Path
     )
 
 
+def test_fields_show_what_they_are_told_and_tell_it_again(dialog: ConvertDialog) -> None:
+    fields = dialog.fields
+    first = fields.values()
+    fields.choose("qcow2", "zlib")
+    choose(fields.deflate_window, "4k")
+    fields.level.setValue(3)
+    choose(fields.backing, "named")
+    fields.backing_name.setText("b")
+    told = fields.values()
+    fields.set_values(first)
+    assert fields.values() == first
+    fields.set_values(told)
+    assert fields.values() == told
+    fields.set_values(told | {"level": None})
+    assert fields.values() == told | {"level": None}
+
+
 @pytest.mark.parametrize("compression", ["zlib", "zstd"])
 def test_the_level_has_the_range_of_its_type(dialog: ConvertDialog, compression: str) -> None:
     kind = CompressionType.ZSTD if compression == "zstd" else CompressionType.ZLIB
     dialog.fields.choose("qcow2", "zstd" if compression == "zstd" else "zlib")
     level = dialog.fields.level
-    assert dialog.options().level is None
+    assert options_of(dialog).level is None
     assert level.text() == (
         f"default: {LEVELS[kind].default}  ({LEVELS[kind].lowest} – {LEVELS[kind].highest})"
     )
     level.setValue(99)
-    assert dialog.options().level == LEVELS[kind].highest
+    assert options_of(dialog).level == LEVELS[kind].highest
     level.setValue(LEVELS[kind].lowest)
-    assert dialog.options().level == LEVELS[kind].lowest
+    assert options_of(dialog).level == LEVELS[kind].lowest
+
+
+def test_the_small_window_has_fewer_levels(dialog: ConvertDialog) -> None:
+    dialog.fields.choose("qcow2", "zlib")
+    dialog.fields.level.setValue(12)
+    choose(dialog.fields.deflate_window, "4k")
+    assert options_of(dialog).level is None
+    assert dialog.fields.level.maximum() == 9
 
 
 def test_without_compression_there_is_no_level(dialog: ConvertDialog) -> None:
     dialog.fields.choose("qcow2", "none")
     assert not dialog.fields.level.isEnabled()
-    assert dialog.options().level is None
-    assert level_range("none", small_window=False) is None
+    assert options_of(dialog).level is None
 
 
 def test_contradictions_are_said_at_once(dialog: ConvertDialog) -> None:
     dialog.fields.choose("qcow2", "zstd")
-    assert dialog.note.text() == "zstd needs QEMU ≥ 5.1; 7-Zip can't read it."
     choose(dialog.fields.compat, "0.10")
-    assert dialog.error.isVisible()
-    assert "zstd" in dialog.error.text()
-    assert not dialog.note.isVisible()
-    assert not dialog.start_button.isEnabled()
+    assert dialog.ending.error.isVisible()
+    assert "zstd" in dialog.ending.error.text()
+    assert not dialog.ending.start_button.isEnabled()
+    assert not dialog.ending.copy_button.isEnabled()
     choose(dialog.fields.compat, "1.1")
-    assert not dialog.error.isVisible()
-    assert dialog.start_button.isEnabled()
-    dialog.target.clear()
-    assert dialog.error.text() == "Choose a name for the target"
-    dialog.source.clear()
-    assert dialog.error.text() == "Choose the image to convert"
+    assert not dialog.ending.error.isVisible()
+    assert dialog.ending.start_button.isEnabled()
+    dialog.target.target.line.clear()
+    assert "Choose a name for the target" in dialog.ending.error.text()
+
+
+def test_without_a_source_the_form_asks_for_one(make_form: MakeForm, data_image: Path) -> None:
+    form = make_form()
+    assert form.ending.error.text() == "Choose the image to convert"
+    assert not form.ending.start_button.isEnabled()
+    QTest.keyClicks(form.sources.line, str(data_image))
+    assert options_of(form).source == data_image
+    form.sources.line.selectAll()
+    QTest.keyClick(form.sources.line, Qt.Key.Key_Delete)
+    assert form.ending.error.text() == "Choose the image to convert"
+
+
+def test_a_relative_name_is_left_as_it_is_typed(
+    make_form: MakeForm, data_image: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(data_image.parent)
+    form = make_form()
+    QTest.keyClicks(form.sources.line, "data.qcow2")
+    assert form.sources.line.text() == "data.qcow2"
+    assert options_of(form).source == data_image
 
 
 def test_the_suggested_name_follows_until_the_user_types(
     dialog: ConvertDialog, data_image: Path
 ) -> None:
     dialog.fields.choose("qcow2", "zstd")
-    assert dialog.target.text() == str(data_image.with_name("data-zstd.qcow2"))
-    dialog.target.selectAll()
-    QTest.keyClicks(dialog.target, "/x/mine")
+    line = dialog.target.target.line
+    assert line.text() == str(data_image.with_name("data-zstd.qcow2"))
+    line.selectAll()
+    QTest.keyClicks(line, "/x/mine")
     dialog.fields.choose("raw", "zstd")
-    assert dialog.target.text() == "/x/mine"
+    assert line.text() == "/x/mine"
+    assert options_of(dialog).target == Path("/x/mine")
 
 
-def test_names_are_suggested_that_do_not_exist(tmp_path: Path) -> None:
-    source = tmp_path / "disk.qcow2"
-    assert suggest_target(source, "raw", "none") == tmp_path / "disk.raw"
-    assert suggest_target(source, "qcow2", "none") == tmp_path / "disk-2.qcow2"
-    assert suggest_target(source, "qcow2", "zstd") == tmp_path / "disk-zstd.qcow2"
-    (tmp_path / "disk-zstd.qcow2").symlink_to("nowhere")
-    assert suggest_target(source, "qcow2", "zstd") == tmp_path / "disk-zstd-2.qcow2"
-    assert suggest_target(tmp_path / "a.b.IMG", "raw", "none") == tmp_path / "a.b.raw"
-    assert suggest_target(tmp_path / ".raw", "raw", "none") == tmp_path / ".raw.raw"
-
-
-def test_snapshots_are_offered(qtbot: QtBot, rich_image: Path, data_image: Path) -> None:
+def test_snapshots_are_offered(
+    qtbot: QtBot, make_form: MakeForm, rich_image: Path, data_image: Path
+) -> None:
     inspected = inspect_image(rich_image)
-    dialog = ConvertDialog(rich_image, inspected)
-    qtbot.addWidget(dialog)
+    dialog = make_form(rich_image, inspected=inspected)
     box = dialog.fields.snapshot
     assert box.count() == 1 + len(inspected.report.snapshots)
+    assert dialog.fields.carried.isEnabled()
     box.setCurrentIndex(1)
-    assert dialog.options().snapshot == f"snapshot.id={inspected.report.snapshots[0].id}"
-    dialog.source.setText(str(data_image))  # of which nothing is known
-    assert dialog.options().snapshot is None
+    assert options_of(dialog).snapshot == f"snapshot.id={inspected.report.snapshots[0].id}"
+    dialog.sources.line.setText(str(data_image))
+    dialog.sources.line.textEdited.emit(str(data_image))
+    settle(qtbot, dialog)
+    assert options_of(dialog).snapshot is None
     assert not box.isEnabled()
-    assert dialog.open_references() == []
+    assert not dialog.fields.carried.isEnabled()
+    assert not dialog.sources.allow_button.isVisible()
 
 
 def test_more_unfolds(dialog: ConvertDialog) -> None:
-    folded = dialog.height()
-    dialog.fields.more_button.setChecked(True)
-    assert dialog.fields.more.isVisible()
-    assert dialog.height() > folded
-    dialog.fields.more_button.setChecked(False)
-    assert not dialog.fields.more.isVisible()
+    dialog.column.more_button.setChecked(True)
+    assert dialog.fields.isVisible()
+    dialog.column.more_button.setChecked(False)
+    assert not dialog.fields.isVisible()
 
 
-# -------------------------------------------------------------------- a conversion
+def test_the_form_fits_a_small_screen(dialog: ConvertDialog) -> None:
+    dialog.column.more_button.setChecked(True)
+    least = dialog.minimumSizeHint()
+    assert least.width() <= 1180
+    assert least.height() <= 700
 
 
-def test_converting_through_the_window(window: MainWindow, qtbot: QtBot, data_image: Path) -> None:
-    open_image(window, qtbot, data_image)
-    dialog = window.convert_dialog()
-    dialog.fields.choose("qcow2", "zstd")
-    target = data_image.with_name("data-zstd.qcow2")
-    dialog.start_button.click()
-    row = only_row(window)
-    qtbot.waitUntil(row.isVisible)
-    wait_for(qtbot, window.controller, row.job)
-    assert state_of(row.job) is JobState.DONE
-    text = row.status.text()
-    assert "verified" in text
-    assert "→" in text
-    assert not row.bar.isVisible()
-    run = subprocess.run(
-        ["qemu-img", "compare", data_image, target], capture_output=True, text=True, check=False
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
-    row.buttons["open"].click()
-    qtbot.waitUntil(lambda: not window.loader.active)
-    view = window.current_view()
-    assert view is not None
-    assert view.session.path == target
-    assert view.session.inspected is not None
-    assert view.session.inspected.report.header.compression_name == "zstd"
-    row.buttons["remove"].click()
-    assert window.conversions.rows == {}
+# -------------------------------------------------------------------- presets
 
 
-def test_a_raw_result_is_not_offered_for_inspection(
-    window: MainWindow, qtbot: QtBot, data_image: Path
+def test_presets_set_the_fields(dialog: ConvertDialog, data_image: Path) -> None:
+    dialog.cards.cards["smallest"].click()
+    options = options_of(dialog)
+    level = preset("smallest").level
+    assert level is not None
+    assert (options.compression, options.level) == ("zstd", level)
+    assert dialog.fields.chosen_compression == "zstd"
+    assert options.target == data_image.with_name("data-zstd.qcow2")
+    assert [card.key for card in dialog.cards.cards.values() if card.isChecked()] == ["smallest"]
+    dialog.fields.level.setValue(level - 1)  # own settings are no preset
+    assert not any(card.isChecked() for card in dialog.cards.cards.values())
+    dialog.fields.level.setValue(level)
+    assert dialog.cards.cards["smallest"].isChecked()
+
+
+def test_presets_are_reached_by_keys(dialog: ConvertDialog) -> None:
+    card = dialog.cards.cards["fastest"]
+    card.setFocus()
+    QTest.keyClick(card, Qt.Key.Key_Space)
+    assert options_of(dialog).compression == "zstd"
+    assert card.accessibleName() == "qcow2, fastest"
+    assert card.accessibleDescription()
+
+
+def test_only_a_qcow2_image_is_offered_to_be_optimised(
+    make_form: MakeForm, dialog: ConvertDialog, tmp_path: Path
 ) -> None:
-    target = data_image.with_name("x.raw")
-    window._start_conversion(ConvertOptions(data_image, target), [])
-    row = only_row(window)
-    wait_for(qtbot, window.controller, row.job)
-    assert state_of(row.job) is JobState.DONE
-    assert not row.buttons["open"].isVisible()
-    assert row.buttons["folder"].isVisible()
+    raw = tmp_path / "disk.raw"
+    raw.write_bytes(pattern(MIB))
+    assert dialog.cards.cards["optimise"].isVisible()
+    form = make_form(raw)
+    assert not form.cards.cards["optimise"].isVisible()
+    assert options_of(form).target_format == "qcow2"  # raw to raw would help nobody
+
+
+def test_optimise_as_a_copy_begins_with_the_sources_own_layout(
+    make_form: MakeForm, tmp_path: Path
+) -> None:
+    image = ImageBuilder(size=MIB, cluster_bits=12, refcount_order=3).build()
+    path = image.write_to(tmp_path / "small.qcow2")
+    form = make_form(path, inspected=inspect_image(path), preset="optimise")
+    options = options_of(form)
+    assert (options.target_format, options.cluster_bytes) == ("qcow2", 4096)
+    assert (options.refcount_bits, options.compression) == (8, "zlib")
+    assert form.cards.cards["optimise"].isChecked()
+
+
+def test_the_last_preset_and_folder_are_remembered(
+    make_form: MakeForm, settings: Settings, data_image: Path, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    form = make_form(data_image)
+    form.cards.cards["fastest"].click()
+    form.target.target.choose(str(elsewhere / "mine.qcow2"))
+    form.ending.start_button.click()
+    again = make_form(data_image)
+    assert again.cards.cards["fastest"].isChecked()
+    assert options_of(again).target == elsewhere / "data-zstd.qcow2"
+    again.target.target.choose(str(data_image.with_name("beside.qcow2")))
+    again.ending.start_button.click()
+    assert settings.target_folder == ""
+
+
+@pytest.mark.parametrize("rubbish", [["a", "b"], 7, "no such preset"])
+def test_whatever_is_remembered_the_form_begins_sensibly(
+    make_form: MakeForm, data_image: Path, rubbish: object
+) -> None:
+    store = QSettings("qcowgui", "qcowgui")
+    store.setValue("convert/preset", rubbish)
+    store.sync()
+    form = make_form(data_image)
+    assert options_of(form).target_format == "raw"
+    assert form.cards.cards["raw"].hasFocus()
+
+
+def test_the_focus_is_on_what_is_chosen(
+    make_form: MakeForm, settings: Settings, data_image: Path
+) -> None:
+    settings.preset = "fastest"
+    form = make_form(data_image)
+    assert form.cards.cards["fastest"].isChecked()
+    assert form.cards.cards["fastest"].hasFocus()
+
+
+def test_arrow_keys_go_from_card_to_card(dialog: ConvertDialog) -> None:
+    QTest.keyClick(dialog.cards.cards["raw"], Qt.Key.Key_Right)
+    assert dialog.cards.cards["smallest"].hasFocus()
+    assert options_of(dialog).target_format == "raw"  # looking is not choosing
+
+
+# -------------------------------------------------------------------- several images
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Three images in a folder, one of them below it, and a file that is none."""
+    made = tmp_path / "images"
+    (made / "below").mkdir(parents=True)
+    for name in ("a.qcow2", "b ü%20.qcow2", "below/c.qcow2"):
+        builder = ImageBuilder(size=MIB)
+        builder.write(0, pattern(1 << 16))
+        builder.build().write_to(made / name)
+    (made / "notes.txt").write_text("no image")
+    return made
+
+
+def test_a_folder_becomes_a_list(make_form: MakeForm, folder: Path) -> None:
+    form = make_form(folder)
+    table = form.sources.table
+    assert table.isVisible()
+    assert [row.cells[0] for row in table.table.rows] == ["a.qcow2", "b ü%20.qcow2", "c.qcow2"]
+    assert form.sources.count.text() == "The settings are for all 3 images."
+    form.cards.cards["fastest"].click()
+    wanted = [options for options, _ in form.wanted()]
+    assert [options.compression for options in wanted] == ["zstd"] * 3
+    assert len({options.target for options in wanted}) == 3
+
+
+def test_settings_of_one_row(make_form: MakeForm, folder: Path) -> None:
+    form = make_form(folder)
+    form.sources.table.selectRow(1)
+    assert form.entries.selected == [1]
+    assert "selected image alone" in form.sources.count.text()
+    form.cards.cards["smallest"].click()
+    form.target.target.choose(str(folder / "mine.qcow2"))
+    formats = [options.target_format for options, _ in form.wanted()]
+    assert formats == ["raw", "qcow2", "raw"]
+    assert form.wanted()[1][0].target == folder / "mine.qcow2"
+    form.sources.table.selectRow(0)
+    assert form.cards.cards["raw"].isChecked()
+    form.sources.table.selectAll()
+    assert form.entries.selected == [0, 1, 2]
+
+
+def test_a_folder_for_all_results(make_form: MakeForm, folder: Path, tmp_path: Path) -> None:
+    form = make_form(folder)
+    form.target.folder_line.setText(str(tmp_path))
+    assert {options.target.parent for options, _ in form.wanted()} == {tmp_path}
+    form.target.folder_line.clear()
+    assert form.wanted()[2][0].target.parent == folder / "below"
+
+
+def test_images_are_taken_off_the_list(make_form: MakeForm, folder: Path) -> None:
+    form = make_form(folder)
+    form.sources.table.selectRow(1)
+    form.sources.remove_button.click()
+    assert len(form.wanted()) == 2
+    form.sources.table.selectRow(0)
+    form.sources.table.setFocus()
+    QTest.keyClick(form.sources.table, Qt.Key.Key_Delete)
+    assert form.sources.line.isVisible()  # one is left
+    assert form.sources.line.text() == str(folder / "below" / "c.qcow2")
+
+
+def test_what_is_no_image_is_refused_with_the_reason(
+    make_form: MakeForm, folder: Path, tmp_path: Path
+) -> None:
+    vmdk = tmp_path / "disk.vmdk"
+    vmdk.write_bytes(b"KDMV" + b"\1\0\0\0" + bytes(1 << 16))
+    form = make_form(vmdk, folder / "a.qcow2")
+    assert len(form.wanted()) == 1
+    assert form.banner.isVisible()
+    assert "VMDK" in form.banner.text
+
+
+def test_files_can_be_dropped_on_the_form(
+    qtbot: QtBot, make_form: MakeForm, folder: Path, data_image: Path
+) -> None:
+    form = make_form(data_image)
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(folder / "b ü%20.qcow2"))])
+    how = (
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    for event in (QDragEnterEvent(QPoint(5, 5), *how), QDropEvent(QPointF(5, 5), *how)):
+        event.ignore()
+        QApplication.sendEvent(form, event)
+        assert event.isAccepted()
+    qtbot.waitUntil(lambda: len(form.entries.items) == 2)
+    settle(qtbot, form)
+    assert form.wanted()[1][0].source == folder / "b ü%20.qcow2"
+
+
+def test_what_is_added_while_a_search_runs_overtakes_nothing(
+    qtbot: QtBot, make_form: MakeForm, folder: Path, data_image: Path
+) -> None:
+    form = make_form()
+    form.add_paths([folder])
+    form.add_paths([data_image])
+    settle(qtbot, form)
+    assert len(form.wanted()) == 4
+
+
+def test_all_conversions_are_asked_for_together(
+    qtbot: QtBot, make_form: MakeForm, folder: Path
+) -> None:
+    form = make_form(folder)
+    with qtbot.waitSignal(form.start_requested) as started:
+        form.ending.start_button.click()
+    (wanted,) = started.args
+    assert [options.source.name for options, _ in wanted] == [
+        "a.qcow2",
+        "b ü%20.qcow2",
+        "c.qcow2",
+    ]
+    assert [allowed for _, allowed in wanted] == [[], [], []]
+
+
+def test_names_that_other_conversions_will_make_are_not_suggested(
+    dialog: ConvertDialog, data_image: Path
+) -> None:
+    dialog.set_taken([data_image.with_name("data.raw")])
+    assert options_of(dialog).target != data_image.with_name("data.raw")
+
+
+# -------------------------------------------------------------------- a conversion that waits
+
+
+def test_the_settings_of_a_waiting_conversion_are_edited(
+    qtbot: QtBot,
+    theme: Theme,
+    settings: Settings,
+    runner: BackgroundRunner,
+    rich_image: Path,
+) -> None:
+    inspected = inspect_image(rich_image)
+    options = ConvertOptions(
+        rich_image,
+        rich_image.with_name("x.qcow2"),
+        "qcow2",
+        compression="zlib",
+        level=9,
+        window="4k",
+        snapshot=f"snapshot.id={inspected.report.snapshots[0].id}",
+        salvage=True,
+        overwrite=True,
+    )
+    base = rich_image.with_name("base.raw")
+    form = ConvertDialog.for_job(options, [base], theme=theme, settings=settings, runner=runner)
+    form.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+    form.forecast.stopped = True
+    qtbot.addWidget(form)
+    form.show()
+    assert form.wanted() == [(options, [base])]
+    settle(qtbot, form)
+    assert form.wanted() == [(options, [base])]
+    assert form.ending.start_button.text() == "Keep"
+    assert form.sources.line.isReadOnly()
+    form.fields.level.setValue(1)
+    with qtbot.waitSignal(form.start_requested) as started:
+        form.ending.start_button.click()
+    (((kept, allowed),),) = started.args
+    assert (kept.level, kept.snapshot, allowed) == (1, options.snapshot, [base])
+    assert settings.preset == ""  # one job's settings are no habit
+
+
+# -------------------------------------------------------------------- concerns
+
+
+def test_concerns_are_shown_before_the_start(
+    qtbot: QtBot, make_form: MakeForm, rich_image: Path
+) -> None:
+    base = rich_image.with_name("base.raw")
+    form = make_form(rich_image, inspected=inspect_image(rich_image), allowed=[base])
+    qtbot.waitUntil(lambda: bool(form.concerns.concerns))
+    assert "napshot" in form.concerns.text()
+    assert form.ending.start_button.isEnabled()
+    form.fields.choose("qcow2", "zstd")
+    settle(qtbot, form)
+    assert "QEMU 5.1" in form.concerns.text()
+
+
+def test_what_would_fail_cannot_be_started(
+    qtbot: QtBot, dialog: ConvertDialog, tmp_path: Path
+) -> None:
+    line = dialog.target.target.line
+    line.selectAll()
+    QTest.keyClicks(line, str(tmp_path / "no such folder" / "x.raw"))
+    settle(qtbot, dialog)
+    assert [concern.level for concern in dialog.concerns.concerns] == ["stop"]
+    assert not dialog.ending.start_button.isEnabled()
+    line.selectAll()
+    QTest.keyClicks(line, str(tmp_path / "x.raw"))
+    settle(qtbot, dialog)
+    assert dialog.ending.start_button.isEnabled()
+
+
+# -------------------------------------------------------------------- commands
+
+
+def test_commands_are_copied(dialog: ConvertDialog, data_image: Path) -> None:
+    dialog.cards.cards["smallest"].click()
+    dialog.ending.copy_qcowgui.trigger()
+    assert QGuiApplication.clipboard().text() == (
+        f"qcowgui convert -O qcow2 --compress zstd --level {preset('smallest').level} "
+        f"{data_image} {data_image.with_name('data-zstd.qcow2')}"
+    )
+    assert dialog.ending.note.text() == "Copied."
+    dialog.ending.copy_qemu_img.trigger()
+    text = QGuiApplication.clipboard().text()
+    assert text.startswith("qemu-img convert -O qcow2 -c -o compression_type=zstd")
+    assert f"level {preset('smallest').level}" in dialog.ending.note.text()
+    run = subprocess.run(text, shell=True, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+# -------------------------------------------------------------------- replacing
 
 
 def test_an_existing_target_is_replaced_after_a_yes_only(
-    window: MainWindow, qtbot: QtBot, data_image: Path
+    qtbot: QtBot, dialog: ConvertDialog, data_image: Path
 ) -> None:
-    open_image(window, qtbot, data_image)
     target = data_image.with_name("precious.raw")
     target.write_bytes(b"precious")
-    dialog = window.convert_dialog()
-    dialog.show()
-    dialog.target.setText(str(target))
-    dialog.start_button.click()
+    dialog.target.target.line.setText(str(target))
+    settle(qtbot, dialog)
+    assert dialog.ending.start_button.isEnabled()
+    dialog.ending.start_button.click()
     question = open_question()
     assert "precious.raw exists" in question.text()
     question.reject()
     assert dialog.isVisible()
-    assert window.controller.jobs == ()
-    dialog.start_button.click()
-    button(open_question(), "Replace").click()
-    row = only_row(window)
-    wait_for(qtbot, window.controller, row.job)
-    assert state_of(row.job) is JobState.DONE
-    assert target.stat().st_size == MIB
+    with qtbot.waitSignal(dialog.start_requested) as started:
+        dialog.ending.start_button.click()
+        button(open_question(), "Replace").click()
+    (((options, _),),) = started.args
+    assert options.overwrite
+    assert not dialog.isVisible()
 
 
 def test_the_file_dialogs_yes_counts_for_that_name_alone(
@@ -256,47 +628,30 @@ def test_the_file_dialogs_yes_counts_for_that_name_alone(
 ) -> None:
     existing = tmp_path / "existing.raw"
     existing.write_bytes(b"x")
-    dialog.choose_target(str(existing))
-    assert dialog.options().overwrite
-    dialog.target.setText(str(existing) + "2")
-    assert not dialog.options().overwrite
-    dialog.choose_target(str(tmp_path / "new.raw"))
-    assert not dialog.options().overwrite
+    dialog.target.target.choose(str(existing))
+    assert options_of(dialog).overwrite
+    dialog.target.target.line.setText(str(existing) + "2")
+    assert not options_of(dialog).overwrite
+    dialog.target.target.choose(str(tmp_path / "new.raw"))
+    assert not options_of(dialog).overwrite
 
 
-def test_an_error_is_a_sentence_in_its_row(
-    window: MainWindow, qtbot: QtBot, data_image: Path
+def test_several_existing_targets_are_one_question(
+    qtbot: QtBot, make_form: MakeForm, folder: Path
 ) -> None:
-    options = ConvertOptions(data_image, data_image.with_name("no") / "such" / "x.raw")
-    window._start_conversion(options, [])
-    row = only_row(window)
-    wait_for(qtbot, window.controller, row.job)
-    assert state_of(row.job) is JobState.FAILED
-    assert row.status.text()
-    assert "Traceback" not in row.status.text()
-    assert row.buttons["retry"].isVisible()
-    row.buttons["copy"].click()
-    assert "Traceback" in QGuiApplication.clipboard().text()
-    row.buttons["retry"].click()
-    again = only_row(window)
-    assert again is not row
-    wait_for(qtbot, window.controller, again.job)
-
-
-def test_a_salvage_lists_what_was_lost(window: MainWindow, qtbot: QtBot, data_image: Path) -> None:
-    cut = data_image.with_name("cut.qcow2")
-    data = data_image.read_bytes()
-    cut.write_bytes(data[: len(data) - (128 << 10)])
-    target = data_image.with_name("cut.raw")
-    window._start_conversion(ConvertOptions(cut, target, salvage=True), [])
-    row = only_row(window)
-    wait_for(qtbot, window.controller, row.job)
-    assert state_of(row.job) is JobState.DONE
-    assert "could not be read" in row.status.text()
-    row.buttons["losses"].click()
-    start, length, reason = QGuiApplication.clipboard().text().splitlines()[0].split("\t")
-    assert (int(start, 16), int(length)) == ((512 - 128) << 10, 128 << 10)
-    assert reason
+    form = make_form(folder)
+    for index, name in enumerate(("x.raw", "y.raw")):
+        (folder / name).write_bytes(b"x")
+        form.sources.table.selectRow(index)
+        form.target.target.line.setText(str(folder / name))
+    form.ending.start_button.click()
+    question = open_question()
+    assert question.text().startswith("2 files exist")
+    assert "x.raw\ny.raw" in question.informativeText()
+    with qtbot.waitSignal(form.start_requested) as started:
+        button(question, "Replace").click()
+    (wanted,) = started.args
+    assert [options.overwrite for options, _ in wanted] == [True, True, False]
 
 
 # -------------------------------------------------------------------- referenced files
@@ -310,38 +665,23 @@ def overlay(tmp_path: Path) -> Path:
 
 
 def test_the_form_asks_before_other_files_are_read(
-    window: MainWindow, qtbot: QtBot, overlay: Path
+    qtbot: QtBot, make_form: MakeForm, overlay: Path
 ) -> None:
-    open_image(window, qtbot, overlay)
-    dialog = window.convert_dialog()
-    dialog.show()
-    assert dialog.references.text() == "Refers to base.raw: read only if you allow it."
-    dialog.allow_button.click()
+    dialog = make_form(overlay, inspected=inspect_image(overlay))
+    sources = dialog.sources
+    assert sources.references.text() == "Refers to base.raw: read only if you allow it."
+    assert "allow it first" in dialog.forecast.message.text()
+    assert not dialog.forecast.start_button.isEnabled()
+    sources.allow_button.click()
     question = open_question()
     assert str(overlay.with_name("base.raw")) in question.informativeText()
     button(question, "Allow").click()
-    assert dialog.references.text() == "Also reads base.raw, as you allowed."
-    assert not dialog.allow_button.isVisible()
-    dialog.start_button.click()
-    row = only_row(window)
-    wait_for(qtbot, window.controller, row.job)
-    assert state_of(row.job) is JobState.DONE
-    assert overlay.with_name("overlay.raw").read_bytes()[:8] == b"basebase"
-
-
-def test_without_consent_the_row_asks(window: MainWindow, qtbot: QtBot, overlay: Path) -> None:
-    window._start_conversion(ConvertOptions(overlay, overlay.with_name("flat.raw")), [])
-    row = only_row(window)
-    wait_for(qtbot, window.controller, row.job)
-    assert "was not opened without your consent: base.raw" in row.status.text()
-    row.buttons["allow"].click()
-    open_question().reject()
-    assert only_row(window) is row
-    row.buttons["allow"].click()
-    button(open_question(), "Allow").click()
-    again = only_row(window)
-    wait_for(qtbot, window.controller, again.job)
-    assert state_of(again.job) is JobState.DONE
+    assert sources.references.text() == "Also reads base.raw, as you allowed."
+    assert not sources.allow_button.isVisible()
+    assert dialog.forecast.start_button.isEnabled()
+    with qtbot.waitSignal(dialog.start_requested) as started:
+        dialog.ending.start_button.click()
+    assert started.args[0][0][1] == [overlay.with_name("base.raw")]
 
 
 def test_a_file_elsewhere_comes_with_a_warning(qtbot: QtBot, tmp_path: Path) -> None:
@@ -356,67 +696,90 @@ def test_a_file_elsewhere_comes_with_a_warning(qtbot: QtBot, tmp_path: Path) -> 
     assert outside.defaultButton().text().replace("&", "") == "Don’t read them"
 
 
-# -------------------------------------------------------------------- cancelling and closing
+# -------------------------------------------------------------------- the forecast in the form
 
 
-@pytest.fixture
-def slow_options(tmp_path: Path) -> ConvertOptions:
-    source = slow_source(tmp_path)
-    return ConvertOptions(source, tmp_path / "slow.qcow2", "qcow2", compression="zlib", level=6)
-
-
-def start_slow(window: MainWindow, qtbot: QtBot, options: ConvertOptions) -> JobRow:
-    window._start_conversion(options, [])
-    row = only_row(window)
-    qtbot.waitUntil(
-        lambda: row.job.progress is not None and row.job.progress.done_bytes > 0, timeout=20_000
+def test_a_forecast_starts_by_itself_and_is_used(
+    qtbot: QtBot, make_form: MakeForm, data_image: Path
+) -> None:
+    form = make_form(data_image, inspected=inspect_image(data_image), forecasting=True)
+    qtbot.waitUntil(lambda: form.forecast.state is ForecastState.DONE, timeout=30_000)
+    assert form.cards.cards["smallest"].figure.startswith("≈ ")
+    assert form.cards.cards["raw"].figure == "≈ 512 KiB on disk"
+    form.forecast.table.select_row(2)
+    item = form.forecast.selected()
+    assert item is not None
+    form.forecast.use_button.click()
+    options = options_of(form)
+    assert (options.compression, options.level, options.cluster_bytes) == (
+        item.candidate.compression,
+        item.candidate.level,
+        item.candidate.cluster_bytes,
     )
-    return row
+    assert " then" in form.forecast.gain.text()
 
 
-def test_the_row_shows_how_far_it_is_and_cancels(
-    window: MainWindow, qtbot: QtBot, slow_options: ConvertOptions
+def test_a_forecast_of_several_images_starts_on_request_only(
+    qtbot: QtBot, make_form: MakeForm, folder: Path
 ) -> None:
-    row = start_slow(window, qtbot, slow_options)
-    qtbot.waitUntil(lambda: row.bar.value() > 0 and "MB/s" in row.status.text())
-    assert row.status.text().startswith("Converting ")
+    form = make_form(folder, forecasting=True)
+    qtbot.wait(400)
+    assert form.forecast.state is ForecastState.EMPTY
+    form.forecast.start_button.click()
+    qtbot.waitUntil(lambda: form.forecast.state is ForecastState.DONE, timeout=30_000)
+    form.sources.table.selectRow(1)
+    assert found_of(form) is None  # that was another image's
+    form.sources.table.selectRow(0)
+    found = found_of(form)
+    assert found is not None
+    assert found.request.source == form.entries.items[0].source
+
+
+@pytest.mark.parametrize("why", ["huge", "remote", "stopped"])
+def test_a_slow_source_is_forecast_on_request_only(
+    qtbot: QtBot, make_form: MakeForm, data_image: Path, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    if why == "huge":
+        monkeypatch.setattr(convert_scout, "MAX_UNASKED_BYTES", 1000)
+    elif why == "remote":
+        slow = FileSystem(
+            "nfs4", has_holes=True, max_file_bytes=None, free_bytes=None, total_bytes=None
+        )
+        monkeypatch.setattr(convert_work, "file_system_of", lambda _folder: slow)
+    form = make_form(data_image, forecasting=why != "stopped")
+    qtbot.wait(100)
+    assert form.forecast.state is ForecastState.EMPTY
+    assert form.forecast.start_button.isEnabled()
+    form.fields.threads.setValue(1)
+    with qtbot.waitSignal(form.forecast.forecasted, timeout=30_000) as forecasted:
+        form.forecast.start_button.click()
+    assert forecasted.args[0].forecast.threads == 1
+
+
+def test_a_forecast_is_kept_for_the_next_form(
+    qtbot: QtBot, make_form: MakeForm, data_image: Path
+) -> None:
+    cache = ForecastCache()
+    first = make_form(data_image, forecasts=cache)
+    with qtbot.waitSignal(first.forecast.forecasted, timeout=30_000):
+        first.forecast.start_button.click()
+    first.reject()
+    second = make_form(data_image, forecasts=cache)
+    assert second.forecast.state is ForecastState.DONE
+    second.reject()
+    data_image.write_bytes(data_image.read_bytes() + b"x")  # it is another file now
+    third = make_form(data_image, forecasts=cache)
+    assert third.forecast.state is ForecastState.EMPTY
+
+
+def test_closing_the_form_stops_what_runs(
+    qtbot: QtBot, make_form: MakeForm, runner: BackgroundRunner, tmp_path: Path
+) -> None:
+    raw = tmp_path / "big.raw"
+    raw.write_bytes(pattern(32 * MIB))
+    form = make_form(raw, forecasting=True)
+    qtbot.waitUntil(lambda: form.forecast.state is ForecastState.RUNNING)
     began = time.monotonic()
-    row.buttons["cancel"].click()
-    assert row.status.text() == "Cancelling…"
-    assert not row.buttons["cancel"].isEnabled()
-    qtbot.waitUntil(lambda: state_of(row.job) is JobState.CANCELLED)
-    assert time.monotonic() - began < 0.5
-    assert "nothing was left behind" in row.status.text()
-    assert list(slow_options.source.parent.iterdir()) == [slow_options.source]
-
-
-def test_closing_while_converting_asks_once(
-    window: MainWindow, qtbot: QtBot, slow_options: ConvertOptions
-) -> None:
-    row = start_slow(window, qtbot, slow_options)
-    assert not window.close()
-    assert not window.close()
-    question = open_question()
-    assert question.text() == "1 conversion is not finished yet."
-    button(question, "Keep the window open").click()
-    assert window.isVisible()
-    assert state_of(row.job) is JobState.RUNNING
-    window.close()
-    began = time.monotonic()
-    button(open_question(), "Cancel and close").click()
-    assert time.monotonic() - began < 0.2  # it waits in the event loop, not here
-    assert not window.isVisible()
-    qtbot.waitUntil(lambda: not window.controller.active)
-    assert state_of(row.job) is JobState.CANCELLED
-    assert list(slow_options.source.parent.iterdir()) == [slow_options.source]
-    assert not [w for w in QApplication.topLevelWidgets() if w.isVisible()]
-
-
-def test_closing_while_a_file_is_read_waits_for_it(
-    window: MainWindow, qtbot: QtBot, data_image: Path
-) -> None:
-    window.open_paths([data_image])
-    assert not window.close()
-    assert not window.isVisible()
-    qtbot.waitUntil(lambda: not window.loader.active)
-    assert window.close()
+    form.reject()
+    qtbot.waitUntil(lambda: not runner.active)
+    assert time.monotonic() - began < 2

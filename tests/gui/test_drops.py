@@ -6,33 +6,57 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+from qcowgui.gui.dialogs.convert import ConvertDialog
 from qcowgui.gui.drops import sort_urls
 from qcowgui.gui.main_window import MainWindow
+from qcowgui.gui.views.queue_drop import DropZones
 from tests.support.builder import ImageBuilder
 
 NAMES = ["two words.qcow2", "a%20b.qcow2", "Größe ü.qcow2", "a 'b' #1 %20 & co.qcow2", "-x.qcow2"]
 
 
-def drop(window: MainWindow, urls: list[QUrl]) -> QDropEvent:
-    """Hold files above the window, and let them go."""
+CORNER = QPoint(50, 50)
+ACTION, BUTTON, KEY = (
+    Qt.DropAction.CopyAction,
+    Qt.MouseButton.LeftButton,
+    Qt.KeyboardModifier.NoModifier,
+)
+
+
+def hold(widget: QWidget, place: QPoint, data: QMimeData) -> bool:
+    """Hold something above a widget; whether it is welcome."""
+    enter = QDragEnterEvent(place, ACTION, data, BUTTON, KEY)
+    enter.ignore()
+    QApplication.sendEvent(widget, enter)
+    return enter.isAccepted()
+
+
+def drop(widget: QWidget, urls: list[QUrl], place: QPoint = CORNER) -> None:
+    """Hold files above a widget, and let them go."""
     data = QMimeData()
     data.setUrls(urls)
-    action, button, key = (
-        Qt.DropAction.CopyAction,
-        Qt.MouseButton.LeftButton,
-        Qt.KeyboardModifier.NoModifier,
-    )
-    enter = QDragEnterEvent(QPoint(50, 50), action, data, button, key)
-    QApplication.sendEvent(window, enter)
-    assert enter.isAccepted()
-    event = QDropEvent(QPointF(50, 50), action, data, button, key)
-    QApplication.sendEvent(window, event)
+    assert hold(widget, place, data)
+    move = QDragMoveEvent(place, ACTION, data, BUTTON, KEY)
+    QApplication.sendEvent(widget, move)
+    assert move.isAccepted()
+    event = QDropEvent(QPointF(place), ACTION, data, BUTTON, KEY)
+    QApplication.sendEvent(widget, event)
     assert event.isAccepted()
-    return event
+
+
+def right_half(window: MainWindow) -> QPoint:
+    """A place in the window where a drop converts."""
+    central = window._central
+    return central.mapTo(window, QPoint(central.width() * 3 // 4, central.height() // 2))
+
+
+def forms(window: MainWindow) -> list[ConvertDialog]:
+    """The conversion forms that are shown."""
+    return [form for form in window.findChildren(ConvertDialog) if form.isVisible()]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -60,40 +84,81 @@ def test_several_files_a_folder_and_a_link(
     assert [view.session.path for view in window.views()] == images
     assert window.notice.isVisible()
     folder, link = window.notice.text.splitlines()
-    assert folder == f"{tmp_path.name} is a folder: drop the image files in it."
+    assert folder.startswith(f"{tmp_path.name} is a folder: drop the image files in it")
     assert link.startswith("https://example.org/disk.qcow2 is not on this computer")
 
 
 def test_text_is_not_accepted(window: MainWindow) -> None:
     data = QMimeData()
     data.setText("file:///etc/passwd")
-    event = QDragEnterEvent(
-        QPoint(50, 50),
-        Qt.DropAction.CopyAction,
-        data,
-        Qt.MouseButton.LeftButton,
-        Qt.KeyboardModifier.NoModifier,
-    )
-    event.ignore()
-    QApplication.sendEvent(window, event)
-    assert not event.isAccepted()
+    assert not hold(window, CORNER, data)
+    assert not hold(window.conversions, QPoint(5, 5), data)
+    assert not window._zones.isVisible()
 
 
-def test_the_target_shows_that_a_drop_is_welcome(window: MainWindow) -> None:
-    target = window.start_page._target
+def hot_zone(zones: DropZones) -> list[str]:
+    """The zones that are lit, while they are shown."""
+    if not zones.isVisible():
+        return []
+    pairs = zip(zones._zones, zones._frames, strict=True)
+    return [zone.title for zone, frame in pairs if frame.property("hot")]
+
+
+def test_the_window_says_what_a_drop_does(window: MainWindow) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile("/x")])
-    event = QDragEnterEvent(
-        QPoint(50, 50),
-        Qt.DropAction.CopyAction,
-        data,
-        Qt.MouseButton.LeftButton,
-        Qt.KeyboardModifier.NoModifier,
-    )
-    QApplication.sendEvent(window, event)
-    assert target.property("hot")
+    assert hold(window, CORNER, data)
+    assert hot_zone(window._zones) == ["Drop to inspect"]
+    assert hold(window, right_half(window), data)
+    assert hot_zone(window._zones) == ["Drop to convert"]
+    assert hold(window, QPoint(window.width() - 2, window.height() - 2), data)
+    assert hot_zone(window._zones) == ["Drop to inspect"]  # beside the middle
     QApplication.sendEvent(window, QDragLeaveEvent())
-    assert not target.property("hot")
+    assert hot_zone(window._zones) == []
+
+
+def test_the_zones_are_as_large_as_the_middle(window: MainWindow, qtbot: QtBot) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile("/x")])
+    hold(window, CORNER, data)
+    window.resize(900, 700)
+    qtbot.waitUntil(lambda: window.width() == 900)
+    assert window._zones.geometry() == window._central.rect()
+    QApplication.sendEvent(window, QDragLeaveEvent())
+
+
+def test_the_queue_says_that_it_converts(window: MainWindow, qtbot: QtBot) -> None:
+    window.docks.raise_dock(window.docks.conversions)
+    qtbot.waitUntil(window.conversions.isVisible)
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile("/x")])
+    assert hold(window.conversions, QPoint(5, 5), data)
+    assert hot_zone(window.conversions._zones) == ["Drop to convert"]
+    QApplication.sendEvent(window.conversions, QDragLeaveEvent())
+    assert hot_zone(window.conversions._zones) == []
+
+
+@pytest.mark.parametrize("on_queue", [True, False])
+def test_a_folder_with_images_is_offered_for_converting(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, on_queue: bool
+) -> None:
+    folder = tmp_path / "My VMs %20 ü"
+    folder.mkdir()
+    for name in ("a b.qcow2", "größe.qcow2"):
+        ImageBuilder(size=1 << 20).build().write_to(folder / name)
+    (folder / "notes.txt").write_text("no image")
+    urls = [QUrl.fromLocalFile(str(folder)), QUrl("https://example.org/disk.qcow2")]
+    if on_queue:
+        drop(window.conversions, urls, QPoint(5, 5))
+    else:
+        drop(window, urls, right_half(window))
+    qtbot.waitUntil(lambda: bool(forms(window)))
+    (form,) = forms(window)
+    assert window.views() == []
+    assert window.controller.jobs == ()
+    assert "is not on this computer" in window.notice.text
+    form.close()
+    qtbot.waitUntil(lambda: not window.loader.active)
 
 
 def test_each_file_counts_once_and_missing_ones_count(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from qcowgui.gui.formatters import (
     duration_text,
     field_row,
     findings_summary,
-    findings_table,
     rate_text,
     ratio_text,
     short_duration_text,
@@ -87,23 +86,6 @@ FINDING = Finding(
     count=3,
     refusal=Refusal.QEMU,
 )
-
-
-def test_a_finding_says_what_and_where() -> None:
-    (row,) = findings_table([FINDING]).rows
-    place = "L1 table · entry 1 · host 0x3_0008 · guest 0x2000_0000 – 0x4000_0000"
-    assert row.cells == (
-        "corruption",
-        "The file ends inside an L2 table. (×3)",
-        place,
-        "l2-truncated",
-    )
-    assert row.tone is Tone.DANGER
-    assert row.detail.splitlines() == [
-        "Expected: less",
-        "Found: 4,096 (0x1000)",
-        "QEMU refuses the image; guest data can be read.",
-    ]
 
 
 def test_the_badge_claims_only_what_was_looked_at() -> None:

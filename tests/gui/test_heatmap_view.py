@@ -157,7 +157,7 @@ def test_a_guest_cell_lights_each_step(open_map: Open, rich_image: Path, qtbot: 
     assert view.trail.text().startswith("guest 0x1000:")
     assert "host cluster lies in the bytes" in view.trail.toolTip()
     assert view.trail.accessibleDescription().count("   ") == 3
-    view.copy_cluster()
+    view.copy_cells()
     assert QGuiApplication.clipboard().text().startswith("guest 0x1000 · 4 KiB · guest cluster 1")
 
 

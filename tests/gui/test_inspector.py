@@ -101,8 +101,12 @@ def test_links_and_neighbours_select(inspector: Inspector, session: Session, qtb
     select(inspector, session, qtbot, Selection(KEY.L2, 2, 0))
     inspector.next.click()
     assert session.selection.row == 3
+    inspector.next.click()
+    assert session.selection.row == 4
+    inspector.previous.click()
     inspector.previous.click()
     assert session.selection.row == 2
+    select(inspector, session, qtbot, session.selection)
     assert inspector.inspection is not None
     target = inspector.inspection.described.leads_to[0].selection
     inspector.details.anchorClicked.emit(QUrl("place:0"))

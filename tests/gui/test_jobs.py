@@ -12,15 +12,24 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from qcowgui.convert.job import Phase, Progress
+from qcowgui.convert.job import ConvertJob, Phase, Progress
 from qcowgui.convert.options import ConvertOptions
-from qcowgui.engine.work import CancelledOutcome, CancelToken, Done, Failed, Outcome
+from qcowgui.engine.work import (
+    CancelledOutcome,
+    CancelToken,
+    Done,
+    Failed,
+    Outcome,
+    SerialExecutor,
+)
+from qcowgui.errors import OutputError
 from qcowgui.gui.background import BackgroundRunner
 from qcowgui.gui.garbage import GuiThreadCollector
-from qcowgui.gui.jobs import AllowNamedGate, JobController, JobState, error_texts
+from qcowgui.gui.jobs import AllowNamedGate, Job, JobController, JobState, error_texts
 from qcowgui.gui.meter import SETTLING_SECONDS, ProgressMeter
+from qcowgui.gui.queue_store import QueueStore, SavedJob, read_jobs
 from qcowgui.image.references import resolve_reference
-from tests.gui.support import slow_source, state_of, wait_for
+from tests.gui.support import begin, slow_source, state_of, wait_for
 from tests.support.builder import ImageBuilder
 
 MIB = 1 << 20
@@ -29,12 +38,6 @@ MIB = 1 << 20
 @pytest.fixture
 def controller(qapp: QApplication) -> JobController:  # noqa: ARG001  it must be there
     return JobController()
-
-
-@pytest.fixture
-def slow_options(tmp_path: Path) -> ConvertOptions:
-    source = slow_source(tmp_path)
-    return ConvertOptions(source, tmp_path / "slow.qcow2", "qcow2", compression="zlib", level=6)
 
 
 def overlay(folder: Path) -> Path:
@@ -186,10 +189,11 @@ def test_a_refused_reference_names_itself_and_can_be_allowed(
     assert state_of(job) is JobState.FAILED
     assert [reference.path for reference in job.refused] == [tmp_path / "base.raw"]
     assert not target.exists()
-    again = controller.retry(job, [tmp_path / "base.raw"])
-    assert controller.jobs == (again,)
-    wait_for(qtbot, controller, again)
-    assert state_of(again) is JobState.DONE
+    assert controller.retry(job, [tmp_path / "base.raw"]) is job
+    assert controller.jobs == (job,)
+    wait_for(qtbot, controller, job)
+    assert state_of(job) is JobState.DONE
+    assert job.refused == ()
     expected = tmp_path / "expected.raw"
     subprocess.run(["qemu-img", "convert", "-O", "raw", source, expected], check=True)
     assert target.read_bytes() == expected.read_bytes()
@@ -234,6 +238,249 @@ def test_only_ended_jobs_can_be_removed(
     with qtbot.waitSignal(controller.job_removed):
         controller.remove(job)
     assert controller.jobs == ()
+
+
+def test_a_paused_job_stands_still_and_goes_on(
+    qtbot: QtBot, controller: JobController, slow_options: ConvertOptions
+) -> None:
+    job = begin(qtbot, controller, slow_options)
+    controller.pause(job)
+    assert state_of(job) is JobState.PAUSED
+    running = controller._running
+    assert running is not None
+    qtbot.wait(300)  # what was begun is written before a worker looks
+    before = running.convert_job.progress()
+    elapsed = job.elapsed_seconds
+    qtbot.wait(400)
+    assert running.convert_job.progress() == before
+    assert job.elapsed_seconds == elapsed
+    assert before.done_bytes < before.total_bytes
+    controller.resume(job)
+    assert state_of(job) is JobState.RUNNING
+    wait_for(qtbot, controller, job)
+    assert state_of(job) is JobState.DONE, job.error_details
+    assert job.result is not None
+    assert job.result.verified
+    assert job.result.seconds - job.paused_seconds < job.result.seconds - 0.6
+
+
+def test_a_paused_job_is_cancelled_at_once(
+    qtbot: QtBot, controller: JobController, slow_options: ConvertOptions
+) -> None:
+    job = begin(qtbot, controller, slow_options)
+    controller.pause(job)
+    waiting = controller.start(ConvertOptions(slow_options.source, slow_options.target))
+    qtbot.wait(200)
+    assert waiting.state is JobState.WAITING
+    controller.cancel(waiting)
+    began = time.monotonic()
+    controller.cancel(job)
+    qtbot.waitUntil(lambda: job.state.ended, timeout=5_000)
+    assert time.monotonic() - began < 0.5
+    assert state_of(job) is JobState.CANCELLED
+    assert list(slow_options.source.parent.iterdir()) == [slow_options.source]
+
+
+def test_pause_and_resume_mean_the_running_job(
+    qtbot: QtBot, controller: JobController, data_image: Path
+) -> None:
+    first = controller.start(ConvertOptions(data_image, data_image.with_name("1.raw")))
+    second = controller.start(ConvertOptions(data_image, data_image.with_name("2.raw")))
+    controller.pause(second)
+    controller.resume(second)
+    controller.resume(first)
+    assert second.state is JobState.WAITING
+    assert first.state is JobState.RUNNING
+    with qtbot.waitSignal(controller.idle):
+        pass
+    assert state_of(second) is JobState.DONE
+
+
+def test_all_share_one_executor_unless_they_want_other_threads(
+    qtbot: QtBot, controller: JobController, data_image: Path
+) -> None:
+    seen = []
+    for number, threads in enumerate((2, 2, 1, 2)):
+        job = controller.start(
+            ConvertOptions(data_image, data_image.with_name(f"{number}.raw"), threads=threads)
+        )
+        seen.append(controller._executor)
+        wait_for(qtbot, controller, job)
+        assert state_of(job) is JobState.DONE
+    assert seen[0] is seen[1]
+    assert [executor.threads for executor in seen if executor is not None] == [2, 2, 1, 2]
+
+
+def test_what_waits_can_be_reordered_and_changed(
+    qtbot: QtBot, controller: JobController, data_image: Path
+) -> None:
+    jobs = [
+        controller.start(ConvertOptions(data_image, data_image.with_name(f"{number}.raw")))
+        for number in range(4)
+    ]
+    running, first, second, third = jobs
+    assert not controller.can_move(running, 1)
+    assert not controller.can_move(first, -1)  # before what runs already
+    assert not controller.can_move(third, 1)
+    controller.cancel(second)
+    with qtbot.waitSignal(controller.order_changed):
+        controller.move(third, -1)  # what has ended lies between them and counts for nothing
+    assert controller.jobs == (running, third, first, second)
+    controller.move(third, -1)
+    assert controller.jobs == (running, third, first, second)
+    other = ConvertOptions(data_image, data_image.with_name("other.qcow2"), "qcow2")
+    controller.edit(first, other)
+    with pytest.raises(ValueError, match="waits"):
+        controller.edit(running, other)
+    ended: list[Job] = []
+    controller.job_changed.connect(lambda job: ended.extend([job] if job.state.ended else []))
+    with qtbot.waitSignal(controller.idle):
+        pass
+    assert ended == [running, third, first]
+    assert data_image.with_name("other.qcow2").exists()
+    assert not data_image.with_name("1.raw").exists()
+
+
+def test_trying_again_keeps_the_place(
+    qtbot: QtBot, controller: JobController, data_image: Path
+) -> None:
+    folder = data_image.with_name("later")
+    failed = controller.start(ConvertOptions(data_image, folder / "x.raw"))
+    other = controller.start(ConvertOptions(data_image, data_image.with_name("y.raw")))
+    with pytest.raises(ValueError, match="ended"):
+        controller.retry(other)
+    with qtbot.waitSignal(controller.idle):
+        pass
+    assert failed.state is JobState.FAILED
+    folder.mkdir()
+    controller.retry(failed)
+    assert controller.jobs == (failed, other)
+    assert failed.error is None
+    wait_for(qtbot, controller, failed)
+    assert state_of(failed) is JobState.DONE
+
+
+def test_what_can_not_be_read_may_be_salvaged(
+    qtbot: QtBot, controller: JobController, data_image: Path
+) -> None:
+    data = data_image.read_bytes()
+    data_image.write_bytes(data[: len(data) - (128 << 10)])
+    job = controller.start(ConvertOptions(data_image, data_image.with_name("x.raw")))
+    wait_for(qtbot, controller, job)
+    assert state_of(job) is JobState.FAILED
+    assert job.may_salvage
+    controller.retry(job, salvage=True)
+    wait_for(qtbot, controller, job)
+    assert state_of(job) is JobState.DONE
+    assert job.result is not None
+    assert sum(lost.length for lost in job.result.losses) == 128 << 10
+    assert not job.may_salvage
+
+
+def test_other_failures_offer_no_salvage(
+    qtbot: QtBot, controller: JobController, data_image: Path
+) -> None:
+    missing = controller.start(
+        ConvertOptions(data_image.with_name("missing"), data_image.with_name("x.raw"))
+    )
+    nowhere = controller.start(ConvertOptions(data_image, data_image.parent / "no" / "x.raw"))
+    with qtbot.waitSignal(controller.idle):
+        pass
+    assert [job.state for job in (missing, nowhere)] == [JobState.FAILED] * 2
+    assert not missing.may_salvage
+    assert not nowhere.may_salvage
+
+
+# -------------------------------------------------------------------- outliving the window
+
+
+def opened(qtbot: QtBot, folder: Path) -> JobController:
+    """A controller with what `folder` holds."""
+    made = JobController(interval_ms=5)
+    made.remember_in(QueueStore(folder))
+    qtbot.waitUntil(lambda: not made.active)
+    return made
+
+
+def test_what_was_not_finished_comes_back(qtbot: QtBot, tmp_path: Path, data_image: Path) -> None:
+    state = tmp_path / "state"
+    controller = opened(qtbot, state)
+    assert controller.remembers
+    done = controller.start(ConvertOptions(data_image, data_image.with_name("done.raw")))
+    wait_for(qtbot, controller, done)
+    slow = ConvertOptions(
+        slow_source(tmp_path), tmp_path / "slow.qcow2", "qcow2", compression="zlib", level=6
+    )
+    job = begin(qtbot, controller, slow)
+    for name in ("1.raw", "2.raw", "3.raw"):
+        controller.start(ConvertOptions(data_image, data_image.with_name(name)))
+    controller.cancel(controller.jobs[-1])
+    controller.suspend()
+    qtbot.waitUntil(lambda: not controller.active, timeout=5_000)
+    assert [job.state for job in controller.jobs[1:]] == [JobState.CANCELLED] * 4
+    assert not list(tmp_path.glob(".*.part"))
+
+    again = JobController(interval_ms=5)
+    store = controller._store
+    assert store is not None
+    store.close()
+    again.remember_in(QueueStore(state))
+    with qtbot.waitSignal(again.idle):
+        pass
+    assert [job.options.target.name for job in again.jobs] == ["slow.qcow2", "1.raw", "2.raw"]
+    assert {job.state for job in again.jobs} == {JobState.INTERRUPTED}
+    again.remove(again.jobs[0])
+    again.resume_interrupted()
+    assert [job.state for job in again.jobs] == [JobState.RUNNING, JobState.WAITING]
+    with qtbot.waitSignal(again.idle):
+        pass
+    assert [job.state for job in again.jobs] == [JobState.DONE] * 2
+    assert read_jobs(state / "queue-1.json") == []
+    del job
+
+
+def test_a_target_that_was_put_in_place_unnoticed_is_not_made_again(
+    qtbot: QtBot, tmp_path: Path, data_image: Path
+) -> None:
+    """Killed between the move and the note in the queue: the target is there and is right."""
+    source = tmp_path / "text.raw"
+    source.write_bytes(b"what can be compressed " * 50_000)
+    target = data_image.with_name("there.qcow2")
+    options = ConvertOptions(source, target, "qcow2", compression="zstd")
+    ConvertJob(options).run(SerialExecutor())
+    before = target.read_bytes(), target.stat().st_mtime_ns, target.stat().st_ino
+    state = tmp_path / "state"
+    store = QueueStore(state)
+    store.open()
+    other = ConvertOptions(data_image, data_image.with_name("other.qcow2"), "qcow2")
+    other.target.write_bytes(b"something else")
+    store.write([SavedJob(options), SavedJob(other)])
+    store.close()
+    controller = opened(qtbot, state)
+    controller.resume_interrupted()
+    with qtbot.waitSignal(controller.idle):
+        pass
+    there, foreign = controller.jobs
+    assert (there.state, there.result) == (JobState.DONE, None), there.error_details
+    assert (target.read_bytes(), target.stat().st_mtime_ns, target.stat().st_ino) == before
+    assert foreign.state is JobState.FAILED
+    assert other.target.read_bytes() == b"something else"
+
+
+def test_a_store_that_can_not_be_written_is_told_of_once(
+    qtbot: QtBot, tmp_path: Path, data_image: Path
+) -> None:
+    (tmp_path / "state").write_text("no folder")
+    controller = JobController(interval_ms=5)
+    told: list[BaseException] = []
+    controller.store_failed.connect(told.append)
+    controller.remember_in(QueueStore(tmp_path / "state"))
+    qtbot.waitUntil(lambda: not controller.active)
+    assert not controller.remembers
+    job = controller.start(ConvertOptions(data_image, data_image.with_name("x.raw")))
+    wait_for(qtbot, controller, job)
+    assert state_of(job) is JobState.DONE
+    assert [type(error) for error in told] == [OutputError]
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from qcowgui.gui.selection import Selection
 from qcowgui.gui.session import SessionState
 from qcowgui.gui.structures import StructureKey
 from qcowgui.gui.views.image_view import ImageView
-from qcowgui.repair.locks import LockState, Usage
+from qcowgui.image.locks import LockState, Usage
 from tests.gui.support import open_image
 from tests.support.base_images import pattern
 from tests.support.builder import ImageBuilder

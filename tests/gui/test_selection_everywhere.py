@@ -41,7 +41,11 @@ def host_of(view: ImageView, guest_cluster: int, qtbot: QtBot) -> int:
 
 
 def all_show_guest_cluster(view: ImageView, guest_cluster: int, qtbot: QtBot) -> None:
-    """Table, tree, hex view and map show the L2 entry or the cluster of a guest cluster."""
+    """Table, tree, hex view and map show the L2 entry or the cluster of a guest cluster.
+
+    The table does so when it is looked at.
+    """
+    view.show_table()
     grid = view.structure.entries.grid
     qtbot.waitUntil(lambda: grid.current_entry() == guest_cluster)
     assert view.centre.tabText(1) == "L2 table of L1[0]"
@@ -65,10 +69,10 @@ def test_a_cell_of_the_map(view: ImageView, qtbot: QtBot) -> None:
 
 
 def test_a_row_of_a_table(view: ImageView, qtbot: QtBot) -> None:
+    view.show_table()
     view.session.select(Selection(StructureKey.L2, 0, 0))
     grid = view.structure.entries.grid
     qtbot.waitUntil(lambda: grid.current_entry() == 0)
-    view.show_table()
     for _ in range(3):
         QTest.keyClick(grid, Qt.Key.Key_Down)
     assert view.session.selection.is_same_place(Selection(StructureKey.L2, 3, 0))
@@ -100,6 +104,7 @@ def test_a_finding(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     open_image(window, qtbot, builder.build().write_to(tmp_path / "damaged.qcow2"))
     view = window.current_view()
     assert view is not None
+    view.show_table()
     (finding,) = [f for f in view.session.findings if f.code == "l2-reserved-bits"]
     assert view.session.select_finding(finding)
     selection = view.session.selection

@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from qcowgui.format.finding import Refusal
 from qcowgui.gui.dialogs.about import AboutDialog, KeyboardDialog
+from qcowgui.gui.dialogs.convert import ConvertDialog
 from qcowgui.gui.main_window import MainWindow
 from qcowgui.gui.selection import Selection
 from qcowgui.gui.session import SessionState
@@ -190,11 +191,11 @@ def test_a_raw_disk_offers_to_be_converted(
     buttons = {b.text(): b for b in view.banner.findChildren(type(view.banner._close))}
     with qtbot.waitSignal(view.convert_requested):
         buttons["Convert to qcow2…"].click()
-    (dialog,) = window.findChildren(type(window.convert_dialog()))[:1]
-    assert dialog.source.text() == str(path)
-    assert dialog.fields.target_format == "qcow2"
-    for made in window.findChildren(type(dialog)):
-        made.close()
+    (dialog,) = window.findChildren(ConvertDialog)
+    qtbot.waitUntil(lambda: bool(dialog.entries.items) and not window.loader.active)
+    ((options, allowed),) = dialog.wanted()
+    assert (options.source, options.target_format, allowed) == (path, "qcow2", [])
+    dialog.close()
 
 
 def test_a_missing_file_says_so_and_can_be_tried_again(

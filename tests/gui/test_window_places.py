@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from qcowgui.gui.dialogs.repair import RepairDialog
+from qcowgui.gui.heatmap.layers import ColourMode, Order
 from qcowgui.gui.main_window import MainWindow
 from qcowgui.gui.selection import Selection
 from qcowgui.gui.session import CheckState, MappingState, Session
@@ -19,6 +21,8 @@ from qcowgui.gui.views.hex_space import Space
 from qcowgui.gui.views.image_view import ImageView
 from tests.gui.support import button, open_image, open_question
 from tests.gui.test_repair_dialog import HeldCheck, broken_image
+from tests.support.base_images import pattern
+from tests.support.builder import ImageBuilder
 
 
 def opened(window: MainWindow, qtbot: QtBot, path: Path) -> ImageView:
@@ -127,6 +131,54 @@ def test_a_report_that_cannot_be_written_is_said(
     assert window.notice.title == "The report could not be written"
 
 
+def test_a_legend_of_differences_takes_the_place_of_the_maps(
+    window: MainWindow, qtbot: QtBot, data_image: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.qcow2"
+    other.write_bytes(data_image.read_bytes())
+    view = opened(window, qtbot, data_image)
+    compare = view.show_compare()
+    assert view.legends.isHidden()
+    compare.compare_with(other)
+    qtbot.waitUntil(lambda: compare.loader.overlay is not None)
+    assert compare.side.isVisible()
+    assert view.right.isAncestorOf(compare.side)
+    assert compare.canvas.width() > compare.width() - 10
+    view.show_map()
+    assert view.map.side.isVisible()
+    assert not compare.side.isVisible()
+
+
+def test_both_divisions_of_a_tab_are_kept(
+    window: MainWindow, qtbot: QtBot, data_image: Path, rich_image: Path
+) -> None:
+    view = opened(window, qtbot, data_image)
+    view.split.setSizes([180, 600, 400])
+    view.right.setSizes([300, 150])
+    sizes = view.split.sizes(), view.right.sizes()
+    window.actions_.close_tab.trigger()
+    again = opened(window, qtbot, rich_image)
+    assert (again.split.sizes(), again.right.sizes()) == sizes
+    window.actions_.reset_layout.trigger()
+    assert (again.split.sizes(), again.right.sizes()) != sizes
+
+
+def test_copy_is_about_what_has_the_keyboard(
+    window: MainWindow, qtbot: QtBot, data_image: Path
+) -> None:
+    view = opened(window, qtbot, data_image)
+    view.session.select(Selection(StructureKey.CLUSTER, 1))
+    view.show_map()
+    window.actions_.copy.trigger()
+    assert QGuiApplication.clipboard().text().startswith("host 0x1_0000 · ")
+    window.actions_.copy_table.trigger()
+    assert QGuiApplication.clipboard().text().startswith("State\tClusters\tBytes\n")
+    window.actions_.copy_rows.trigger()
+    assert QGuiApplication.clipboard().text().startswith("host 0x1_0000\t")
+    view.show_table()
+    assert view.focused_table() is view.structure.shown_table()
+
+
 # -------------------------------------------------------------------------------- permissions
 
 
@@ -155,6 +207,51 @@ def test_the_bytes_of_the_guest_follow_what_is_allowed(
     qtbot.waitUntil(stored_in_base)
     blocks = range(0, 1 << 16, 4096)
     assert any(found[0][at : at + 4096] == base[at : at + 4096] for at in blocks)
+
+
+@pytest.fixture
+def moved_base(tmp_path: Path) -> tuple[Path, Path]:
+    """An overlay with one cluster of its own, and where its backing file is by now."""
+    builder = ImageBuilder(size=1 << 20, backing_file="/nowhere/base.raw", backing_format="raw")
+    builder.write(0, pattern(1 << 16))
+    base = tmp_path / "elsewhere" / "base.raw"
+    base.parent.mkdir()
+    base.write_bytes(pattern(1 << 20, seed=5))
+    return builder.build().write_to(tmp_path / "top.qcow2"), base
+
+
+def test_the_whole_tab_reads_a_file_where_a_person_has_located_it(
+    window: MainWindow, qtbot: QtBot, moved_base: tuple[Path, Path], tmp_path: Path
+) -> None:
+    top, base = moved_base
+    same = tmp_path / "same.raw"
+    same.write_bytes(pattern(1 << 16) + base.read_bytes()[1 << 16 :])
+    view = opened(window, qtbot, top)
+    view.hex.show_guest()
+    view.map.show_orders(Order.GUEST)
+    view.map.set_mode(ColourMode.CHAIN)
+    qtbot.waitUntil(lambda: view.map.guest.message.isVisibleTo(view))
+    open_question().reject()
+    view.map.set_mode(ColourMode.CHAIN)
+    qtbot.waitUntil(lambda: not window.loader.active)
+    open_question().close()
+    chain = view.chain.content
+    qtbot.waitUntil(lambda: len(chain.links) == 2)
+    chain.locate_at(chain.links[1], base)
+    view.map.set_mode(ColourMode.CHAIN)
+    qtbot.waitUntil(lambda: not window.loader.active)
+    assert view.map.guest.layer is not None
+    names = [key.name for key, _ in view.map.side.legend.rows()]
+    assert names == ["layer 1", "this image"]
+    pages = view.hex.view.pages
+    assert pages is not None
+    qtbot.waitUntil(lambda: pages.read(1 << 19, 512) is not None)
+    assert pages.read(1 << 19, 512) == base.read_bytes()[1 << 19 : (1 << 19) + 512]
+    compare = view.compare.content
+    compare.compare_with(same)
+    qtbot.waitUntil(lambda: compare.loader.overlay is not None)
+    assert compare.loader.overlay is not None
+    assert compare.loader.overlay.sentence == "A guest reads the same from both."
 
 
 # -------------------------------------------------------------------------------- order

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from qcowgui.errors import ReferencedFileError
+from qcowgui.image.chain import open_image
 from qcowgui.image.references import (
     DENY,
     AllowGate,
     AskGate,
     EitherGate,
+    Place,
     Reference,
     ReferenceKind,
+    located_at,
     open_reference,
     resolve_reference,
 )
+from tests.support.base_images import b0_builder
 
 
 @pytest.fixture
@@ -185,3 +190,68 @@ def test_special_files_need_consent_and_are_refused_even_then(image: Path) -> No
 def test_either_gate(image: Path, first: bool, second: bool, permitted: bool) -> None:
     gate = EitherGate(AskGate(lambda _: first), AskGate(lambda _: second))
     assert gate.permit(resolve("base.raw", image)) == permitted
+
+
+# -------------------------------------------------------------------- located by hand
+
+
+class Locating(AllowGate):
+    """Allows some files, and knows where one is that lies elsewhere."""
+
+    located: ClassVar[dict[Place, Path]] = {}
+
+    def locate(self, reference: Reference) -> Reference:
+        return located_at(reference, self.located)
+
+
+@pytest.fixture
+def moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """An overlay whose backing file was moved, and where it is now; `Locating` knows it."""
+    overlay = b0_builder(backing_file="/nowhere/base.raw", backing_format="raw").build()
+    top = overlay.write_to(tmp_path / "top.qcow2")
+    base = tmp_path / "elsewhere" / "base.raw"
+    base.parent.mkdir()
+    base.write_bytes(b"moved" * 1000)
+    monkeypatch.setattr(Locating, "located", {(top, "/nowhere/base.raw"): base})
+    return top, base
+
+
+def test_a_located_file_is_read_in_place_of_the_named_one(moved: tuple[Path, Path]) -> None:
+    top, base = moved
+    with open_image(top, gate=Locating((base,))) as image:
+        assert [layer.path for layer in image.chain] == [top, base]
+        assert image.chain[1].file_bytes == 5000
+
+
+def test_locating_is_no_permission(moved: tuple[Path, Path]) -> None:
+    top, _ = moved
+    with pytest.raises(ReferencedFileError) as caught:
+        open_image(top, gate=Locating((Path("/nowhere"),)))
+    assert caught.value.reason == "denied"
+
+
+def test_one_of_two_gates_may_know_the_place(moved: tuple[Path, Path]) -> None:
+    top, base = moved
+    for gate in (EitherGate(DENY, Locating((base,))), EitherGate(Locating((base,)), DENY)):
+        with open_image(top, gate=gate) as image:
+            assert image.chain[1].path == base
+
+
+def test_a_place_is_that_of_one_name_in_one_image(moved: tuple[Path, Path]) -> None:
+    top, base = moved
+    place = top, "/nowhere/base.raw"
+    assert located_at(resolve("/nowhere/base.raw", top), {place: base}).path == base
+    assert located_at(resolve("/nowhere/other.raw", top), {place: base}).path == Path(
+        "/nowhere/other.raw"
+    )
+    other = top.parent / "other.qcow2"
+    assert located_at(resolve("/nowhere/base.raw", other), {place: base}).path != base
+
+
+def test_a_name_that_is_no_file_name_can_be_located(moved: tuple[Path, Path]) -> None:
+    top, base = moved
+    remote = resolve("nbd://host/disk", top)
+    assert remote.path is None
+    found = located_at(remote, {(top, "nbd://host/disk"): base})
+    assert found.path == base
+    assert found.in_folder

@@ -2,294 +2,398 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QPoint, Qt, QUrl, Signal
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
-    QFileDialog,
     QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QMessageBox,
-    QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
+from qcowgui.convert.forecast import CandidateForecast
 from qcowgui.convert.options import ConvertOptions
-from qcowgui.errors import OptionsError
+from qcowgui.convert.presets import PRESETS
+from qcowgui.gui.background import BackgroundRunner
 from qcowgui.gui.dialogs.allow import AllowBox
-from qcowgui.gui.dialogs.convert_fields import TargetFields, add_row, make_form
-from qcowgui.gui.dialogs.convert_form import notes, suggest_target
+from qcowgui.gui.dialogs.convert_cards import PresetCards
+from qcowgui.gui.dialogs.convert_column import SettingsColumn
+from qcowgui.gui.dialogs.convert_ending import Ending
+from qcowgui.gui.dialogs.convert_entries import (
+    Entries,
+    conflict_text,
+    is_free,
+    merged_concerns,
+    remember,
+)
+from qcowgui.gui.dialogs.convert_form import (
+    DEFAULTS,
+    OPTIMISE,
+    Values,
+    Wanted,
+    figure_text,
+    first_preset,
+    fitting,
+    forecast_of,
+    matching_preset,
+    preset_values,
+    settings_text,
+    values_in,
+    values_of,
+)
+from qcowgui.gui.dialogs.convert_scout import Scout
+from qcowgui.gui.dialogs.convert_sources import SourceSection
+from qcowgui.gui.dialogs.forecast_panel import ForecastPanel
+from qcowgui.gui.dialogs.replace_box import ReplaceBox
+from qcowgui.gui.drops import DropTarget, sort_urls
+from qcowgui.gui.forecast_work import ForecastCache
+from qcowgui.gui.formatters import Tone
 from qcowgui.gui.opening import Inspected
-from qcowgui.gui.theme import SPACING
-from qcowgui.image.references import Reference
+from qcowgui.gui.settings import Settings
+from qcowgui.gui.theme import SPACING, Theme
+from qcowgui.gui.views.banner import Banner
 
-_WIDTH: Final = 620
+_SIZE: Final = (1180, 720)
 
 
 class ConvertDialog(QDialog):
-    """Asks what to convert into what.
+    """Asks what to convert into what, for one image or several.
 
     Signals:
-        start_requested: Start was clicked and everything is clear: ConvertOptions, and the list of
-            referenced files that the user allowed.
+        start_requested: Start was clicked and everything is clear: a list of pairs, ConvertOptions
+            and the list of referenced files that the user allowed.
     """
 
-    start_requested = Signal(object, object)
+    start_requested = Signal(object)
 
     def __init__(
         self,
-        source: Path | None = None,
+        sources: Sequence[Path] = (),
+        *,
+        theme: Theme,
+        settings: Settings,
+        runner: BackgroundRunner,
         inspected: Inspected | None = None,
+        allowed: Sequence[Path] = (),
+        preset: str | None = None,
+        forecasts: ForecastCache | None = None,
         parent: QWidget | None = None,
     ) -> None:
         """The form, filled in as far as it can be.
 
         Args:
-            source: The image to convert.
-            inspected: What is known of it, if anything: its snapshots and the files it names.
+            sources: Files, and folders that are looked through.
+            theme: The colours.
+            settings: What is remembered of the last time.
+            runner: What runs work beside the window.
+            inspected: What is known of the only source, if anything.
+            allowed: The files it refers to that a person has agreed to open.
+            preset: The key of the preset to begin with; None: the last one.
+            forecasts: Forecasts that outlive the form.
             parent: The window it stands beside.
         """
         super().__init__(parent)
         self.setWindowTitle(self.tr("Convert"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._inspected = inspected
-        self._inspected_path = str(source) if source and inspected else None
-        self._allowed: list[Path] = []
-        self._target_is_suggested = True
-        self._replace_confirmed: str | None = None
-        self.source = _line(self.tr("Source"), self.tr("The image to read; it is not changed"))
-        self.target = _line(self.tr("Target"), self.tr("The file to make"))
-        self.fields = TargetFields()
-        self._make_messages()
+        self._settings = settings
+        self._wanted_preset = preset
+        self._touched = preset is not None
+        self._showing = self._editing = False
+        folder = settings.target_folder
+        self.entries = Entries(Path(folder) if folder else None)
+        self.sources = SourceSection(theme, settings.last_folder)
+        self.cards = PresetCards((found.key for found in PRESETS), theme)
+        self.column = SettingsColumn(theme)
+        self.target, self.fields = self.column.target, self.column.fields
+        self.concerns = self.column.concerns
+        self.forecast = ForecastPanel(runner, theme)
+        self.banner = Banner(theme, dismissible=True)
+        self.scout = Scout(runner, self.entries, self.forecast, forecasts or ForecastCache(), self)
+        self.ending = Ending(self.wanted)
         self._lay_out()
-        self.source.setText(str(source) if source else "")
-        self.fields.choose("raw" if inspected or not source else "qcow2", "zlib")
-        self.fields.set_snapshots(inspected.report.snapshots if inspected else ())
-        self._suggest()
-        self._check()
         self._connect()
-        self.resize(_WIDTH, self.sizeHint().height())
+        self.resize(*_SIZE)
+        (self.cards if sources else self.sources.line).setFocus()
+        self._begin(sources, inspected, allowed)
 
-    def options(self) -> ConvertOptions:
-        """The options as the form has them.
+    @classmethod
+    def for_job(
+        cls,
+        options: ConvertOptions,
+        allowed: Sequence[Path] = (),
+        *,
+        theme: Theme,
+        settings: Settings,
+        runner: BackgroundRunner,
+        forecasts: ForecastCache | None = None,
+        parent: QWidget | None = None,
+    ) -> Self:
+        """The form for a conversion that waits: it gives back one pair, with the same source."""
+        form = cls(
+            theme=theme, settings=settings, runner=runner, forecasts=forecasts, parent=parent
+        )
+        form.setWindowTitle(form.tr("Settings of a conversion"))
+        form.ending.start_button.setText(form.tr("Keep"))
+        form.sources.set_fixed()
+        form._touched = form._editing = True
+        form.entries.add([options.source], values_in(options), allowed)
+        (entry,) = form.entries.items
+        entry.target, entry.target_chosen = options.target, True
+        entry.agreed = frozenset([options.target] if options.overwrite else [])
+        form._show()
+        form.scout.look()
+        return form
+
+    def set_taken(self, targets: Collection[Path]) -> None:
+        """Suggest none of these names: other conversions will make them."""
+        self.entries.set_taken(targets)
+        self._show()
+
+    def wanted(self) -> list[Wanted]:
+        """What the form asks for, in order.
 
         Raises:
             OptionsError: When something is missing or contradicts something else.
         """
-        source, target = self.source.text().strip(), self.target.text().strip()
-        if not source:
-            raise OptionsError(self.tr("Choose the image to convert"))
-        if not target:
-            raise OptionsError(self.tr("Choose a name for the target"))
-        return self.fields.options(
-            Path(source), Path(target), overwrite=self._replace_confirmed == target
-        )
-
-    def open_references(self) -> list[Reference]:
-        """The files that the source refers to and that the user has not allowed yet."""
-        if self._inspected is None:
-            return []
-        return [
-            state.reference
-            for state in self._inspected.references
-            if state.reference.path is not None and state.reference.path not in self._allowed
-        ]
+        return [wanted for entry in self.entries.items for wanted in entry.wanted()]
 
     # ---------------------------------------------------------------- building
 
-    def _make_messages(self) -> None:
-        self.note = QLabel()
-        self.note.setWordWrap(True)
-        self.note.setProperty("muted", True)
-        self.error = QLabel()
-        self.error.setWordWrap(True)
-        self.error.setProperty("tone", "danger")
-        self.error.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.references = QLabel()
-        self.references.setWordWrap(True)
-        self.references.setTextFormat(Qt.TextFormat.PlainText)
-        self.allow_button = QPushButton(self.tr("Allow…"))
-        self.allow_button.setAutoDefault(False)
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.start_button = self.buttons.addButton(
-            self.tr("Start"), QDialogButtonBox.ButtonRole.AcceptRole
-        )
-        self.start_button.setProperty("primary", True)
-        self.start_button.setDefault(True)
-
     def _lay_out(self) -> None:
-        self._reference_row = QWidget()
-        row = QHBoxLayout(self._reference_row)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.references, 1)
-        row.addWidget(self.allow_button)
-        self._files = make_form()
-        add_row(self._files, self.tr("Source"), self._with_browse(self.source, self._browse_source))
-        add_row(self._files, "", self._reference_row)
-        add_row(self._files, self.tr("Target"), self._with_browse(self.target, self._browse_target))
+        middle = QHBoxLayout()
+        middle.setSpacing(SPACING * 2)
+        middle.addWidget(self.column, 2)
+        middle.addWidget(self.forecast, 3)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(*[SPACING * 2] * 4)
-        layout.setSpacing(SPACING + 2)
-        layout.addLayout(self._files)
-        layout.addWidget(self.fields)
-        layout.addStretch(1)
-        layout.addWidget(self.note)
-        layout.addWidget(self.error)
-        layout.addWidget(self.buttons)
-
-    def _with_browse(self, field: QLineEdit, browse: Callable[[], None]) -> QWidget:
-        row = QWidget()
-        layout = QHBoxLayout(row)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(SPACING)
-        button = QPushButton(self.tr("Browse…"))
-        button.setAutoDefault(False)
-        button.clicked.connect(browse)
-        layout.addWidget(field, 1)
-        layout.addWidget(button)
-        return row
+        layout.setSpacing(SPACING + 4)
+        layout.addWidget(self.banner)
+        layout.addWidget(self.sources)
+        layout.addWidget(self.cards)
+        layout.addLayout(middle, 1)
+        layout.addWidget(self.ending)
 
     def _connect(self) -> None:
-        self.source.textChanged.connect(self._source_changed)
-        self.target.textEdited.connect(self._target_edited)
-        self.target.textChanged.connect(self._check)
-        self.fields.kind_changed.connect(self._suggest)
-        self.fields.edited.connect(self._check)
-        self.allow_button.clicked.connect(self._ask_to_allow)
-        self.buttons.rejected.connect(self.reject)
-        self.start_button.clicked.connect(self._start)
+        self.sources.typed.connect(self._source_typed)
+        self.sources.added.connect(self.add_paths)
+        self.sources.removed.connect(self._remove)
+        self.sources.selected.connect(self._select)
+        self.sources.allow_requested.connect(self._ask_to_allow)
+        self.cards.picked.connect(self.use_preset)
+        self.target.target_changed.connect(self._target_changed)
+        self.target.folder_changed.connect(self._folder_changed)
+        self.fields.edited.connect(self._fields_edited)
+        self.scout.found.connect(self._take_found)
+        self.scout.looked.connect(self._take_looked)
+        self.scout.judged.connect(self._check)
+        self.forecast.start_requested.connect(self.scout.start_forecast)
+        self.forecast.use_requested.connect(self._use_candidate)
+        DropTarget(self).dropped.connect(self._take_drop)
+        self.ending.buttons.rejected.connect(self.reject)
+        self.ending.start_button.clicked.connect(self._start)
 
-    # ---------------------------------------------------------------- reactions
+    # ---------------------------------------------------------------- sources
 
-    def _source_changed(self) -> None:
-        if self._inspected_path is not None and self.source.text() != self._inspected_path:
-            # What is known of the image that the form was opened for says nothing of another one.
-            self._inspected = self._inspected_path = None
-            self._allowed.clear()
-            self.fields.set_snapshots(())
-        self._suggest()
+    def _begin(
+        self, sources: Sequence[Path], inspected: Inspected | None, allowed: Sequence[Path]
+    ) -> None:
+        paths = [Path(path).absolute() for path in sources]
+        if len(paths) == 1 and inspected is not None:
+            self.scout.know(paths[0], inspected)
+            self.entries.add(paths, self._first_values(), allowed)
+            self._show()
+            self.scout.look()
+        else:
+            self._show()
+            self.add_paths(paths)
+
+    def _first_values(self) -> Values:
+        """The settings before anybody chose any."""
+        current = self.entries.current
+        if current is not None:
+            return current.values
+        key = self._wanted_preset or first_preset(self._settings.preset, None)
+        return preset_values(key, DEFAULTS, None) or dict(DEFAULTS)
+
+    def add_paths(self, paths: Sequence[Path]) -> None:
+        """Add files, and the images in folders; they appear when they were looked at."""
+        if paths:
+            self.scout.find(paths)
+
+    def _take_drop(self, urls: Sequence[QUrl], _place: QPoint) -> None:
+        if self._editing:
+            return
+        dropped = sort_urls(urls, folders=True)
+        self.add_paths(dropped.paths)
+        self._refuse(dropped.refusals, some=bool(dropped.paths))
+
+    def _take_found(self, sources: Sequence[Path], refusals: Sequence[str]) -> None:
+        self.entries.add(sources, self._first_values())
+        self._show()
+        self.scout.look()
+        self._refuse(refusals, some=bool(sources))
+
+    def _refuse(self, refusals: Sequence[str], *, some: bool) -> None:
+        if refusals:
+            nothing = self.tr("Nothing of this can be converted")
+            title = self.tr("Not everything can be converted") if some else nothing
+            self.banner.say(title, "\n".join(refusals), tone=Tone.WARNING)
+
+    def _take_looked(self) -> None:
+        """More is known of the sources: what suits them may be something else."""
+        if not self._touched:
+            self.entries.begin_with(self._settings.preset)
+        elif self._wanted_preset is not None:
+            self.entries.use_preset(self._wanted_preset)
+            self._wanted_preset = None
+        self._show()
+
+    def _source_typed(self, text: str) -> None:
+        name = text.strip()
+        self.entries.replace_all(Path(name).absolute() if name else None, self._first_values())
+        self._show()
+        self.scout.look_soon()
+
+    def _remove(self) -> None:
+        self.entries.remove_selected()
+        self._show()
+
+    def _select(self, indices: Sequence[int]) -> None:
+        self.entries.select(indices)
+        self._show()
+
+    # ---------------------------------------------------------------- settings
+
+    def use_preset(self, key: str) -> None:
+        """Give the chosen images the settings of a preset."""
+        self._touched = True
+        refused = self.entries.use_preset(key)
+        self._show()
+        if refused:
+            names = ", ".join(entry.source.name for entry in refused)
+            self.ending.say(self.tr("This does not suit {names}.").format(names=names))
+
+    def _use_candidate(self, item: CandidateForecast) -> None:
+        current = self.entries.current
+        if current is not None:
+            self._touched = True
+            self.entries.set_values(fitting(current.values | values_of(item)), current.snapshots)
+            self._show()
+
+    def _fields_edited(self) -> None:
+        if not self._showing and self.entries.items:
+            self._touched = True
+            self.entries.set_values(self.fields.values(), self.fields.snapshot_mode)
+            self._show_around_fields()
+
+    def _target_changed(self) -> None:
+        entry = self.entries.current
+        if self._showing or entry is None or len(self.entries.selected) != 1:
+            return
+        field = self.target.target
+        entry.target, entry.target_chosen = field.path, field.chosen
+        if field.path is not None and field.may_replace:
+            entry.agreed |= {field.path}
+        self._show()
+
+    def _folder_changed(self) -> None:
+        if not self._showing:
+            self.entries.folder = self.target.folder
+            self.entries.rename()
+            self._show()
+
+    # ---------------------------------------------------------------- showing
+
+    def _show(self) -> None:
+        """Show the entries as they are."""
+        chosen, current = self.entries.chosen, self.entries.current
+        snapshots = [entry.looked.snapshots for entry in chosen if entry.looked is not None]
+        self._showing = True
+        self.fields.set_snapshots(
+            snapshots[0] if len(chosen) == len(snapshots) == 1 else (), some=any(snapshots)
+        )
+        if current is not None:
+            self.fields.set_values(current.values, current.snapshots)
+        self._showing = False
+        self._show_around_fields()
+
+    def _show_around_fields(self) -> None:
+        """Show all but the fields: in one of them, somebody may be typing."""
+        entries, current = self.entries, self.entries.current
+        looked = current.looked if current is not None else None
+        self._showing = True
+        self.sources.show_entries(entries.items, entries.selected)
+        self.target.show_entries(entries.chosen, entries.folder)
+        self._showing = False
+        self.cards.offer(OPTIMISE, offered=looked is not None and looked.format == "qcow2")
+        self.ending.say("")
         self._check()
-
-    def _target_edited(self) -> None:
-        self._target_is_suggested = not self.target.text()
-
-    def _suggest(self) -> None:
-        source = self.source.text().strip()
-        if source and self._target_is_suggested:
-            suggested = suggest_target(
-                Path(source), self.fields.target_format, self.fields.chosen_compression
-            )
-            self.target.setText(str(suggested))
+        self.scout.follow()
 
     def _check(self) -> None:
         """Say at once what is wrong, and offer Start when nothing is."""
-        message = note = ""
-        try:
-            options = self.options()
-        except OptionsError as error:
-            message = f"{error.message} – {error.hint}" if error.hint else error.message
-        else:
-            note = " ".join(notes(options))
-        self.error.setText(message)
-        self.error.setVisible(bool(message))
-        self.note.setText(note)
-        self.note.setVisible(bool(note))
-        self.start_button.setEnabled(not message)
-        self._show_references()
+        current = self.entries.current
+        message = conflict_text(self.entries.items)
+        if current is None:
+            message = self.tr("Choose the image to convert")
+        concerns = [] if message else merged_concerns(self.scout.concerns())
+        self.concerns.set_concerns(concerns)
+        stopped = any(concern.level == "stop" for _, concern in concerns)
+        self.ending.refuse(message, stopped=stopped, quiet=self.scout.finding)
+        self.target.set_summary(settings_text(current.values) if current is not None else "")
+        self._show_figures()
 
-    def _show_references(self) -> None:
-        left = self.open_references()
-        if left:
-            names = ", ".join(reference.name for reference in left)
-            text = self.tr("Refers to {names}: read only if you allow it.").format(names=names)
-        elif self._allowed:
-            names = ", ".join(path.name for path in self._allowed)
-            text = self.tr("Also reads {names}, as you allowed.").format(names=names)
-        else:
-            text = ""
-        self.references.setText(text)
-        self.allow_button.setVisible(bool(left))
-        self._files.setRowVisible(self._reference_row, bool(text))
-
-    def _start(self) -> None:
-        options = self.options()
-        target = self.target.text().strip()
-        if os.path.lexists(options.target) and not options.overwrite:
-            self._ask_to_replace(target)
-            return
-        self.start_requested.emit(options, list(self._allowed))
-        self.accept()
+    def _show_figures(self) -> None:
+        """What the forecast says of the cards and of the form."""
+        current, found = self.entries.current, self.forecast.found
+        values = current.values if current is not None else DEFAULTS
+        looked = current.looked if current is not None else None
+        self.cards.set_current(matching_preset(values, looked) if current is not None else None)
+        for card in self.cards.cards.values():
+            card.set_figure(figure_text(preset_values(card.key, values, looked), found))
+        if found is not None:
+            self.forecast.show_settings(forecast_of(values, found), values["target_format"])
 
     # ---------------------------------------------------------------- questions to a person
 
-    def _browse_source(self) -> None:
-        dialog = QFileDialog(self, self.tr("Image to convert"), _folder_of(self.source.text()))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(self.source.setText)
-        dialog.open()
-
-    def _browse_target(self) -> None:
-        current = self.target.text()
-        dialog = QFileDialog(self, self.tr("Target"), _folder_of(current))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setFileMode(QFileDialog.FileMode.AnyFile)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.selectFile(Path(current).name)
-        dialog.fileSelected.connect(self.choose_target)
-        dialog.open()
-
-    def choose_target(self, path: str) -> None:
-        """Take a name from the file dialog, which has asked when the file exists."""
-        self._target_is_suggested = False
-        self._replace_confirmed = path if os.path.lexists(path) else None
-        self.target.setText(path)
-
     def _ask_to_allow(self) -> None:
-        box = AllowBox(self.open_references(), self)
+        references = [found for entry in self.entries.chosen for found in entry.open_references()]
+        box = AllowBox(references, self)
         box.allowed.connect(self._allow)
         box.open()
 
     def _allow(self, paths: list[Path]) -> None:
-        self._allowed += paths
-        self._check()
+        for entry in self.entries.chosen:
+            entry.allowed = tuple(dict.fromkeys((*entry.allowed, *paths)))
+        self._show()
 
-    def _ask_to_replace(self, target: str) -> None:
-        box = QMessageBox(
-            QMessageBox.Icon.Warning,
-            self.tr("Replace the file?"),
-            self.tr("{name} exists. Replace it once the conversion is complete?").format(
-                name=Path(target).name
-            ),
-            QMessageBox.StandardButton.Cancel,
-            self,
-        )
-        box.setInformativeText(
-            self.tr("Until then, and when the conversion fails, it stays as it is.")
-        )
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        replace = box.addButton(self.tr("Replace"), QMessageBox.ButtonRole.AcceptRole)
-        replace.clicked.connect(lambda: self._replace(target))
-        box.open()
+    def _start(self) -> None:
+        wanted = self.wanted()
+        existing = [
+            options.target
+            for options, _ in wanted
+            if not options.overwrite and not is_free(options.target)
+        ]
+        if existing:
+            box = ReplaceBox(existing, self)
+            box.agreed.connect(self._replace)
+            box.open()
+            return
+        if not self._editing:
+            remember(self._settings, self.entries)
+        self.start_requested.emit(wanted)
+        self.accept()
 
-    def _replace(self, target: str) -> None:
-        self._replace_confirmed = target
+    def _replace(self, targets: list[Path]) -> None:
+        for entry in self.entries.items:
+            entry.agreed |= frozenset(targets)
         self._start()
 
-
-def _line(accessible_name: str, placeholder: str) -> QLineEdit:
-    line = QLineEdit()
-    line.setAccessibleName(accessible_name)
-    line.setPlaceholderText(placeholder)
-    return line
-
-
-def _folder_of(path: str) -> str:
-    return str(Path(path).absolute().parent) if path else ""
+    def done(self, result: int) -> None:
+        """Stop what runs beside the form."""
+        self.scout.drop()
+        self.forecast.drop()
+        super().done(result)

@@ -1,52 +1,56 @@
-"""The fields of the conversion form that describe the target; they know no source and no name."""
+"""Every option of a conversion as a field; they know no source and no name."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Final, cast
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, cast
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QFormLayout,
+    QHBoxLayout,
     QLabel,
+    QLineEdit,
     QSpinBox,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
+from qcowgui.codec.cluster import LevelRange
+from qcowgui.codec.registry import CompressionType, Window, level_range
 from qcowgui.convert.options import (
     CLUSTER_SIZES,
-    DEFAULT_CLUSTER_BYTES,
-    DEFAULT_SPARSE_BYTES,
     MAX_SPARSE_BYTES,
     REFCOUNT_BITS,
-    Compat,
     Compression,
-    ConvertOptions,
     TargetFormat,
 )
+from qcowgui.convert.snapshots import SnapshotMode
 from qcowgui.engine.work import default_threads
 from qcowgui.format.snapshots import Snapshot
-from qcowgui.gui.dialogs.convert_form import level_range
+from qcowgui.gui.dialogs.convert_form import COMPRESSION_TYPES, DEFAULTS, Values, fitting
 from qcowgui.gui.theme import SPACING
 from qcowgui.units import SECTOR_BYTES, format_size
 
 _MAX_THREADS: Final = 256
-_DEFAULT_REFCOUNT_BITS: Final = 16
 _LABEL_CHARACTERS: Final = 14
+_FLATTEN: Final = "flatten"
+_KEEP: Final = "keep"
+_NAMED: Final = "named"
+_QCOW2_METADATA: Final = "metadata"
+"""A preallocation that a raw file can't have."""
+_SHOWN_OTHERWISE: Final = ("level", "threads", "keep_backing", "backing_file", "backing_format")
 
 
 class TargetFields(QWidget):
-    """What the target shall be: the common fields first, the others behind "More".
-
-    A field that does not apply to the target format is hidden, and counts as its default.
+    """What the target shall be. A field that does not apply is hidden and counts as its default.
 
     Signals:
-        edited: Any field is another.
+        edited: A field is another, whoever changed it.
         kind_changed: The format or the compression is another.
     """
 
@@ -55,29 +59,17 @@ class TargetFields(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.format = _combo(
-            (self.tr("raw – a plain disk image"), "raw"),
-            (self.tr("qcow2 – QEMU’s image format"), "qcow2"),
-        )
-        self.compression = _combo(
-            (self.tr("none"), "none"),
-            (self.tr("zlib – every reader knows it"), "zlib"),
-            (self.tr("zstd – faster, usually smaller"), "zstd"),
-        )
-        self.level = QSpinBox()
-        self.cluster_size = _combo(*((format_size(size), size) for size in CLUSTER_SIZES))
-        self.threads = QSpinBox()
-        self.threads.setRange(0, _MAX_THREADS)
-        self.threads.setSpecialValueText(
-            self.tr("one for each core ({count})").format(count=default_threads())
-        )
-        self.verify = QCheckBox(self.tr("Verify: read the result again and compare it"))
-        self._make_more()
-        self._set_defaults()
+        self._setting = False
+        self._kind: tuple[TargetFormat, Compression] | None = None
+        self._unshown: Values = {}
+        self._levels: tuple[CompressionType, LevelRange] | None = None
+        self._make_kind()
+        self._make_layout_fields()
+        self._make_content_fields()
         self._lay_out()
         self._connect()
         self.set_snapshots(())
-        self._format_changed()
+        self.set_values({})
 
     # ---------------------------------------------------------------- what the fields say
 
@@ -93,176 +85,295 @@ class TargetFields(QWidget):
             return "none"
         return cast(Compression, self.compression.currentData())
 
+    @property
+    def chosen_window(self) -> Window:
+        """The deflate window; the default where there is nothing to choose."""
+        if self.chosen_compression != "zlib":
+            return "32k"
+        return cast(Window, self.deflate_window.currentData())
+
+    def values(self) -> Values:
+        """Fields of ConvertOptions by name, all but source, target and whether to overwrite."""
+        level = self.level.value()
+        named = self.backing.currentData() == _NAMED
+        found = dict(self._unshown)
+        found |= {key: combo.currentData() for combo, key in self._combos.items()}
+        found |= {key: box.isChecked() for box, key in self._boxes.items()}
+        found |= {
+            "level": None if level == self.level.minimum() else level,
+            "threads": self.threads.value() or None,
+            "keep_backing": self.backing.currentData() == _KEEP,
+            "backing_file": self.backing_name.text() if named else None,
+            "backing_format": self.backing_format.currentData() if named else None,
+        }
+        return fitting(found)
+
+    @property
+    def snapshot_mode(self) -> SnapshotMode | None:
+        """How the internal snapshots are carried along; None: not at all."""
+        return cast("SnapshotMode | None", self.carried.currentData())
+
+    def set_values(self, values: Mapping[str, Any], snapshots: SnapshotMode | None = None) -> None:
+        """Show these fields of ConvertOptions; those that are not named get their defaults.
+
+        A snapshot that is not known is offered under the name that it has here.
+        """
+        wanted = DEFAULTS | dict(values)
+        shown = {*self._combos.values(), *self._boxes.values(), *_SHOWN_OTHERWISE}
+        self._unshown = {key: value for key, value in wanted.items() if key not in shown}
+        snapshot = wanted["snapshot"]
+        with self._quiet():
+            self.carried.setCurrentIndex(self.carried.findData(snapshots))
+            if self.snapshot.findData(snapshot) < 0:
+                self.snapshot.addItem(snapshot, snapshot)
+            for combo, key in self._combos.items():
+                combo.setCurrentIndex(max(0, combo.findData(wanted[key])))
+            for box, key in self._boxes.items():
+                box.setChecked(wanted[key])
+            self.threads.setValue(wanted["threads"] or 0)
+            backing = _KEEP if wanted["keep_backing"] else _FLATTEN
+            if wanted["backing_file"] is not None:
+                backing = _NAMED
+                self.backing_name.setText(wanted["backing_file"])
+                index = self.backing_format.findData(wanted["backing_format"])
+                self.backing_format.setCurrentIndex(max(0, index))
+            self.backing.setCurrentIndex(self.backing.findData(backing))
+            self._show_fields()
+            level = wanted["level"]
+            self.level.setValue(self.level.minimum() if level is None else level)
+
     def choose(self, target_format: TargetFormat, compression: Compression) -> None:
         """Set format and compression as if the user had."""
-        self.compression.setCurrentIndex(self.compression.findData(compression))
-        self.format.setCurrentIndex(self.format.findData(target_format))
+        with self._quiet():
+            self.compression.setCurrentIndex(self.compression.findData(compression))
+            self.format.setCurrentIndex(self.format.findData(target_format))
 
-    def set_snapshots(self, snapshots: Sequence[Snapshot]) -> None:
-        """Offer the internal snapshots of the source."""
-        self.snapshot.clear()
-        self.snapshot.addItem(self.tr("the active disk"), None)
-        for found in snapshots:
-            self.snapshot.addItem(f"{found.id} – {found.name}", f"snapshot.id={found.id}")
-        self.snapshot.setEnabled(bool(snapshots))
+    def set_snapshots(self, snapshots: Sequence[Snapshot], *, some: bool = False) -> None:
+        """Offer the internal snapshots of the source; one that is chosen and still there stays.
 
-    def options(self, source: Path, target: Path, *, overwrite: bool) -> ConvertOptions:
-        """The options as the fields have them.
-
-        Raises:
-            OptionsError: When they contradict each other or the format.
+        Args:
+            snapshots: Those that can be chosen one by one: of a single source.
+            some: Whether any source has snapshots that could be carried along.
         """
-        to_qcow2 = self.target_format == "qcow2"
-        compression = self.chosen_compression
-        level = self.level.value()
-        bits = self.refcount_bits.currentData()
-        return ConvertOptions(
-            source=source,
-            target=target,
-            target_format=self.target_format,
-            compression=compression,
-            level=None if compression == "none" or level == self.level.minimum() else level,
-            window=self.deflate_window.currentData() if compression == "zlib" else "32k",
-            cluster_bytes=self.cluster_size.currentData() if to_qcow2 else DEFAULT_CLUSTER_BYTES,
-            compat=cast(Compat, self.compat.currentData()) if to_qcow2 else "1.1",
-            refcount_bits=bits if to_qcow2 else _DEFAULT_REFCOUNT_BITS,
-            extended_l2=to_qcow2 and self.extended_l2.isChecked(),
-            lazy_refcounts=to_qcow2 and self.lazy_refcounts.isChecked(),
-            snapshot=self.snapshot.currentData(),
-            sparse_bytes=DEFAULT_SPARSE_BYTES if to_qcow2 else self.sparse.currentData(),
-            threads=self.threads.value() or None,
-            verify=self.verify.isChecked(),
-            salvage=self.salvage.isChecked(),
-            overwrite=overwrite,
-        )
+        chosen = self.snapshot.currentData()
+        with self._quiet():
+            self.snapshot.clear()
+            self.snapshot.addItem(self.tr("the active disk"), None)
+            for found in snapshots:
+                self.snapshot.addItem(f"{found.id} – {found.name}", f"snapshot.id={found.id}")
+            self.snapshot.setCurrentIndex(max(0, self.snapshot.findData(chosen)))
+        self.snapshot.setEnabled(bool(snapshots))
+        self.carried.setEnabled(some)
 
     # ---------------------------------------------------------------- building
 
-    def _make_more(self) -> None:
-        self.more_button = QToolButton()
-        self.more_button.setText(self.tr("More"))
-        self.more_button.setCheckable(True)
-        self.more_button.setAutoRaise(True)
-        self.more_button.setArrowType(Qt.ArrowType.RightArrow)
-        self.more_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.snapshot = QComboBox()
+    def _make_kind(self) -> None:
+        self.format = _combo(
+            (self.tr("raw – a plain disk image"), "raw"),
+            (self.tr("qcow2 – QEMU’s image format"), "qcow2"),
+        )
+        self.compression = _combo(
+            (self.tr("none"), "none"),
+            (self.tr("zlib – every reader knows it"), "zlib"),
+            (self.tr("zstd – faster, usually smaller"), "zstd"),
+        )
+        self.level = QSpinBox()
+        self.cluster_size = _combo(*((format_size(size), size) for size in CLUSTER_SIZES))
+        self.deflate_window = _combo(
+            (self.tr("32 KiB – smaller, for common readers"), "32k"),
+            (self.tr("4 KiB – as qemu-img writes, for strict readers"), "4k"),
+        )
+        self.threads = QSpinBox()
+        self.threads.setRange(0, _MAX_THREADS)
+        self.threads.setSpecialValueText(
+            self.tr("one for each core ({count})").format(count=default_threads())
+        )
+
+    def _make_layout_fields(self) -> None:
         self.compat = _combo(
             (self.tr("1.1 – version 3"), "1.1"),
             (self.tr("0.10 – version 2, for QEMU before 1.1"), "0.10"),
         )
         self.refcount_bits = _combo(*((f"{bits}", bits) for bits in REFCOUNT_BITS))
-        self.deflate_window = _combo(
-            (self.tr("32 KiB – smaller, for common readers"), "32k"),
-            (self.tr("4 KiB – as qemu-img writes, for strict readers"), "4k"),
-        )
         sizes = [SECTOR_BYTES]
         while sizes[-1] < MAX_SPARSE_BYTES:
             sizes.append(sizes[-1] * 2)
         self.sparse = _combo(
             (self.tr("none: write every zero"), 0), *((format_size(size), size) for size in sizes)
         )
+        self.preallocation = _combo(
+            (self.tr("nothing"), "off"),
+            (self.tr("a place in the file for each cluster"), "metadata"),
+            (self.tr("the space of the whole disk"), "falloc"),
+            (self.tr("the whole disk, written with zeros"), "full"),
+        )
         self.extended_l2 = QCheckBox(self.tr("Extended L2 entries (32 subclusters a cluster)"))
         self.lazy_refcounts = QCheckBox(self.tr("Lazy refcounts"))
-        self.salvage = QCheckBox(
-            self.tr("Salvage: zeros where the source can't be read, with a list of the ranges")
-        )
 
-    def _set_defaults(self) -> None:
-        self.verify.setChecked(True)
-        self.cluster_size.setCurrentIndex(self.cluster_size.findData(DEFAULT_CLUSTER_BYTES))
-        self.refcount_bits.setCurrentIndex(self.refcount_bits.findData(_DEFAULT_REFCOUNT_BITS))
-        self.sparse.setCurrentIndex(self.sparse.findData(DEFAULT_SPARSE_BYTES))
+    def _make_content_fields(self) -> None:
+        self.source_format = _combo(
+            (self.tr("as its content shows"), None), ("qcow2", "qcow2"), ("raw", "raw")
+        )
+        self.snapshot = QComboBox()
+        self.carried = _combo(
+            (self.tr("are left behind"), None),
+            (self.tr("become an image each"), "files"),
+            (self.tr("become a chain, the active disk on top"), "chain"),
+        )
+        self.backing = _combo(
+            (self.tr("flatten: one file with everything"), _FLATTEN),
+            (self.tr("keep the source’s own backing file"), _KEEP),
+            (self.tr("keep this backing file:"), _NAMED),
+        )
+        self.backing_name = QLineEdit()
+        self.backing_name.setAccessibleName(self.tr("Name of the backing file"))
+        self.backing_name.setPlaceholderText(self.tr("as it will be stored, seen from the target"))
+        self.backing_format = _combo(("qcow2", "qcow2"), ("raw", "raw"))
+        self.backing_format.setAccessibleName(self.tr("Format of the backing file"))
+        self.named_backing = QWidget()
+        row = QHBoxLayout(self.named_backing)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(SPACING)
+        row.addWidget(self.backing_name, 1)
+        row.addWidget(self.backing_format)
+        self.bitmaps = QCheckBox(self.tr("Copy the persistent bitmaps"))
+        self.verify = QCheckBox(self.tr("Verify: read the result again and compare it"))
+        self.salvage = QCheckBox(self.tr("Salvage: zeros for what can't be read, and a list"))
 
     def _lay_out(self) -> None:
-        self._common = make_form()
-        add_row(self._common, self.tr("Format"), self.format)
-        add_row(self._common, self.tr("Compression"), self.compression)
-        add_row(self._common, self.tr("Level"), self.level)
-        add_row(self._common, self.tr("Cluster size"), self.cluster_size)
-        add_row(self._common, self.tr("Threads"), self.threads)
-        add_row(self._common, "", self.verify)
-        self._rare = make_form()
-        add_row(self._rare, self.tr("Snapshot"), self.snapshot)
-        add_row(self._rare, self.tr("Compat"), self.compat)
-        add_row(self._rare, self.tr("Refcount bits"), self.refcount_bits)
-        add_row(self._rare, self.tr("zlib window"), self.deflate_window)
-        add_row(self._rare, self.tr("Holes from"), self.sparse)
-        add_row(self._rare, "", self.extended_l2)
-        add_row(self._rare, "", self.lazy_refcounts)
-        add_row(self._rare, "", self.salvage)
-        self.more = QWidget()
-        self.more.setLayout(self._rare)
-        self.more.hide()
+        self._form = make_form()
+        for text, field in (
+            (self.tr("Format"), self.format),
+            (self.tr("Compression"), self.compression),
+            (self.tr("Level"), self.level),
+            (self.tr("Cluster size"), self.cluster_size),
+            ("", self.verify),
+            (self.tr("zlib window"), self.deflate_window),
+            (self.tr("Holes from"), self.sparse),
+            (self.tr("Set aside"), self.preallocation),
+            (self.tr("Source is"), self.source_format),
+            (self.tr("Disk"), self.snapshot),
+            (self.tr("Snapshots"), self.carried),
+            (self.tr("Backing file"), self.backing),
+            ("", self.named_backing),
+            (self.tr("Compat"), self.compat),
+            (self.tr("Refcount bits"), self.refcount_bits),
+            ("", self.extended_l2),
+            ("", self.lazy_refcounts),
+            ("", self.bitmaps),
+            (self.tr("Threads"), self.threads),
+            ("", self.salvage),
+        ):
+            add_row(self._form, text, field)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(SPACING)
-        layout.addLayout(self._common)
-        layout.addWidget(self.more_button, 0, Qt.AlignmentFlag.AlignLeft)
-        layout.addWidget(self.more)
+        layout.addLayout(self._form)
 
     def _connect(self) -> None:
-        self.format.currentIndexChanged.connect(self._format_changed)
-        self.compression.currentIndexChanged.connect(self._compression_changed)
-        self.deflate_window.currentIndexChanged.connect(self._compression_changed)
-        self.more_button.toggled.connect(self._show_more)
-        for combo in (
-            self.cluster_size,
-            self.snapshot,
-            self.compat,
-            self.refcount_bits,
-            self.sparse,
-        ):
-            combo.currentIndexChanged.connect(self.edited)
+        self._combos: dict[QComboBox, str] = {
+            self.source_format: "source_format",
+            self.format: "target_format",
+            self.compression: "compression",
+            self.cluster_size: "cluster_bytes",
+            self.deflate_window: "window",
+            self.compat: "compat",
+            self.refcount_bits: "refcount_bits",
+            self.sparse: "sparse_bytes",
+            self.preallocation: "preallocation",
+            self.snapshot: "snapshot",
+        }
+        self._boxes: dict[QCheckBox, str] = {
+            self.extended_l2: "extended_l2",
+            self.lazy_refcounts: "lazy_refcounts",
+            self.bitmaps: "bitmaps",
+            self.verify: "verify",
+            self.salvage: "salvage",
+        }
+        for combo in (*self._combos, self.carried, self.backing, self.backing_format):
+            combo.currentIndexChanged.connect(self._changed)
+        for box in self._boxes:
+            box.toggled.connect(self._changed)
         for spin in (self.level, self.threads):
-            spin.valueChanged.connect(self.edited)
-        for box in (self.extended_l2, self.lazy_refcounts, self.salvage, self.verify):
-            box.toggled.connect(self.edited)
+            spin.valueChanged.connect(self._changed)
+        self.backing_name.textChanged.connect(self._changed)
 
     # ---------------------------------------------------------------- reactions
 
-    def _format_changed(self) -> None:
-        to_qcow2 = self.target_format == "qcow2"
-        for field in (self.compression, self.level, self.cluster_size):
-            self._common.setRowVisible(field, to_qcow2)
-        for rare_field in (
-            self.compat,
-            self.refcount_bits,
-            self.deflate_window,
-            self.extended_l2,
-            self.lazy_refcounts,
-        ):
-            self._rare.setRowVisible(rare_field, to_qcow2)
-        self._rare.setRowVisible(self.sparse, not to_qcow2)
-        self._compression_changed()
+    @contextmanager
+    def _quiet(self) -> Iterator[None]:
+        """Let several fields change, and tell of it once."""
+        nested, self._setting = self._setting, True
+        try:
+            yield
+        finally:
+            self._setting = nested
+        self._changed()
 
-    def _compression_changed(self) -> None:
-        compression = cast(Compression, self.compression.currentData())
-        is_zlib = compression == "zlib"
-        small_window = is_zlib and self.deflate_window.currentData() == "4k"
-        levels = level_range(compression, small_window=small_window)
-        self.level.setEnabled(levels is not None)
-        self.deflate_window.setEnabled(is_zlib)
-        if levels is None:
-            self.level.setRange(0, 0)
-            self.level.setSpecialValueText(self.tr("no compression"))
-        else:
-            # The value below the lowest stands for "default".
-            self.level.setRange(levels.lowest - 1, levels.highest)
-            self.level.setValue(levels.lowest - 1)
-            self.level.setSpecialValueText(
-                self.tr("default: {level}  ({lowest} – {highest})").format(
-                    level=levels.default, lowest=levels.lowest, highest=levels.highest
-                )
-            )
-        self.kind_changed.emit()
+    def _changed(self) -> None:
+        if self._setting:
+            return
+        kind = self.target_format, self.chosen_compression
+        self._setting = True
+        self._show_fields()
+        self._setting = False
+        if kind != self._kind:
+            self._kind = kind
+            self.kind_changed.emit()
         self.edited.emit()
 
-    def _show_more(self, shown: bool) -> None:
-        self.more_button.setArrowType(Qt.ArrowType.DownArrow if shown else Qt.ArrowType.RightArrow)
-        self.more.setVisible(shown)
-        window = self.window()
-        # The window grows and shrinks by what is shown; its width is the user's.
-        window.resize(window.width(), window.sizeHint().height())
+    def _show_fields(self) -> None:
+        to_qcow2 = self.target_format == "qcow2"
+        for field in (
+            self.compression,
+            self.level,
+            self.cluster_size,
+            self.backing,
+            self.compat,
+            self.refcount_bits,
+            self.extended_l2,
+            self.lazy_refcounts,
+            self.bitmaps,
+        ):
+            self._form.setRowVisible(field, to_qcow2)
+        self._form.setRowVisible(self.sparse, not to_qcow2)
+        flat = not to_qcow2 or self.backing.currentData() == _FLATTEN
+        plain = self.chosen_compression == "none"
+        self._form.setRowVisible(self.preallocation, flat and plain)
+        if not to_qcow2 and self.preallocation.currentData() == _QCOW2_METADATA:
+            self.preallocation.setCurrentIndex(0)
+        self._offer(self.preallocation, _QCOW2_METADATA, to_qcow2)
+        self._form.setRowVisible(self.deflate_window, self.chosen_compression == "zlib")
+        named = to_qcow2 and self.backing.currentData() == _NAMED
+        self._form.setRowVisible(self.named_backing, named)
+        self._show_levels()
+
+    @staticmethod
+    def _offer(combo: QComboBox, value: str, offered: bool) -> None:
+        """Let one item of a combo box be chosen, or not."""
+        model = combo.model()
+        if isinstance(model, QStandardItemModel):
+            model.item(combo.findData(value)).setEnabled(offered)
+
+    def _show_levels(self) -> None:
+        kind = COMPRESSION_TYPES.get(self.chosen_compression)
+        self.level.setEnabled(kind is not None)
+        if kind is None:
+            self.level.setRange(0, 0)
+            self.level.setSpecialValueText(self.tr("no compression"))
+            self._levels = None
+            return
+        levels = level_range(kind, self.chosen_window)
+        if (kind, levels) == self._levels:
+            return
+        self._levels = kind, levels
+        # The value below the lowest stands for "default".
+        self.level.setRange(levels.lowest - 1, levels.highest)
+        self.level.setValue(levels.lowest - 1)
+        self.level.setSpecialValueText(
+            self.tr("default: {level}  ({lowest} – {highest})").format(
+                level=levels.default, lowest=levels.lowest, highest=levels.highest
+            )
+        )
 
 
 def make_form() -> QFormLayout:
@@ -287,9 +398,13 @@ def add_row(form: QFormLayout, text: str, field: QWidget) -> None:
     form.addRow(label, field)
 
 
-def _combo(*items: tuple[str, str | int]) -> QComboBox:
-    """A combo box of texts, each with the value it stands for."""
+def _combo(*items: tuple[str, str | int | None]) -> QComboBox:
+    """A combo box of texts, each with the value it stands for.
+
+    It is no wider than its form: a long text must not make the form wide.
+    """
     combo = QComboBox()
+    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     for text, value in items:
         combo.addItem(text, value)
     return combo

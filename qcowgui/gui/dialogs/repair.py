@@ -261,7 +261,7 @@ class RepairDialog(QDialog):
             box.toggled.connect(self._replan)
         self.target.changed.connect(self._enable)
         self.write_button.clicked.connect(self.write)
-        self.stop_button.clicked.connect(self._run.stop)
+        self.stop_button.clicked.connect(self.stop)
         self.open_button.clicked.connect(self._open)
         self.buttons.rejected.connect(self.reject)
 
@@ -391,6 +391,11 @@ class RepairDialog(QDialog):
             self.status.setText(self.tr("Checking the copy before it takes its name…"))
 
     # ---------------------------------------------------------------- ending
+
+    def stop(self) -> None:
+        """Ask what runs to stop."""
+        # A slot of the dialog's own: a connection to what is no QObject outlives the button.
+        self._run.stop()
 
     def _open(self) -> None:
         if self.repaired is not None:

@@ -338,7 +338,7 @@ class SalvageDialog(QDialog):
         self.format.currentIndexChanged.connect(self._format_changed)
         self.target.changed.connect(self._enable)
         self.write_button.clicked.connect(self.write)
-        self.stop_button.clicked.connect(self._run.stop)
+        self.stop_button.clicked.connect(self.stop)
         self.open_button.clicked.connect(self._open)
         self.buttons.rejected.connect(self.reject)
 
@@ -486,6 +486,11 @@ class SalvageDialog(QDialog):
             self.progress.setValue(done * _PER_MILLE // total)
 
     # ---------------------------------------------------------------- ending
+
+    def stop(self) -> None:
+        """Ask what runs to stop."""
+        # A slot of the dialog's own: a connection to what is no QObject outlives the button.
+        self._run.stop()
 
     def _open(self) -> None:
         if self._written is not None:

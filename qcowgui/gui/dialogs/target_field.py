@@ -7,16 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
     QLineEdit,
-    QMessageBox,
     QPushButton,
     QWidget,
 )
 
+from qcowgui.gui.dialogs.replace_box import ReplaceBox
 from qcowgui.gui.theme import SPACING
 
 _MAX_TRIES: Final = 1000
@@ -93,6 +93,17 @@ class TargetField(QWidget):
         if not self._edited:
             self.line.setText(str(path))
 
+    @property
+    def chosen(self) -> bool:
+        """Whether a person has given the name."""
+        return self._edited
+
+    def show_path(self, path: Path | None, *, chosen: bool, may_replace: bool) -> None:
+        """Show a name, with what is known of how it came about."""
+        self._edited = chosen
+        self._confirmed = path if may_replace else None
+        self.line.setText("" if path is None else str(path))
+
     def choose(self, path: str) -> None:
         """Take a name from the file dialog, which has asked when the file exists."""
         self._edited = True
@@ -107,24 +118,13 @@ class TargetField(QWidget):
         if not os.path.lexists(path) or self.may_replace:
             go_on()
             return
-        box = QMessageBox(
-            QMessageBox.Icon.Warning,
-            self.tr("Replace the file?"),
-            self.tr("{name} exists. Replace it once the new one is complete?").format(
-                name=path.name
-            ),
-            QMessageBox.StandardButton.Cancel,
-            self,
-        )
-        box.setInformativeText(self.tr("Until then, and when writing fails, it stays as it is."))
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        replace = box.addButton(self.tr("Replace"), QMessageBox.ButtonRole.AcceptRole)
+        box = ReplaceBox([path], self)
 
-        def agreed() -> None:
+        def agreed(_paths: list[Path]) -> None:
             self._confirmed = path
             go_on()
 
-        replace.clicked.connect(agreed)
+        box.agreed.connect(agreed)
         box.open()
 
     def _note_edit(self) -> None:

@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from qcowgui.gui.background import BackgroundRunner
+from qcowgui.gui.heatmap.flags import Flag
 from qcowgui.gui.heatmap.layers import MapLayer
 from qcowgui.gui.heatmap.painting import Mark, MarkPainter, cells_image, rect_of
 from qcowgui.gui.heatmap.scene import Scene, Square
@@ -60,6 +61,7 @@ class MapCanvas(QWidget):
         self._image: QImage | None = None
         self._selected: Mark | None = None
         self._marks: tuple[Mark, ...] = ()
+        self._flags: tuple[Flag, ...] = ()
         self._hovered: int | None = None
         self._pressed: QPoint | None = None
         self._dragged = False
@@ -117,6 +119,17 @@ class MapCanvas(QWidget):
         self._selected, self._marks = mark, tuple(marks)
         self.update()
 
+    @property
+    def flags(self) -> tuple[Flag, ...]:
+        """The clusters with findings that their states don't show."""
+        return self._flags
+
+    def set_flags(self, flags: Sequence[Flag]) -> None:
+        """Mark the corners of clusters."""
+        if tuple(flags) != self._flags:
+            self._flags = tuple(flags)
+            self.update()
+
     def show_cluster(self, cluster: int) -> None:
         """Scroll as little as needed to show a cluster."""
         self._measure()
@@ -163,6 +176,9 @@ class MapCanvas(QWidget):
 
     def _draw_marks(self, painter: QPainter, scene: Scene, view: Viewport) -> None:
         marks = MarkPainter(painter, scene, view, self.ratio, self._theme.colours)
+        for flag in self._flags:
+            if self.stage.has(flag.cluster):
+                marks.flag(flag.cluster, self._theme.tone_colour(flag.tone))
         for mark in self._marks:
             marks.draw(mark, self._theme.colours.warning)
         if self._selected is not None:

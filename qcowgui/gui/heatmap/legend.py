@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from qcowgui.check.cells import Tally
@@ -17,12 +17,15 @@ from qcowgui.units import format_size
 
 _RIGHT: Final = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _VALUE_ROLE: Final = Qt.ItemDataRole.UserRole
+_NAME_PADDING: Final = 24
+"""Around a name: the style sheet's, and what lies between it and its swatch."""
 
 
 class Legend(QTreeWidget):
     """The keys of a layer that occur, the worst first.
 
-    A click, or Space, isolates one; a double click, or Delete, hides it; again shows all.
+    A click, or Space, isolates one; a double click, or Delete, hides it; again shows all. Where
+    there is little room the names come before the sizes, which tooltips say, too.
 
     Signals:
         shown_changed: Other values are to be shown: a `Shown`.
@@ -89,14 +92,31 @@ class Legend(QTreeWidget):
             item = QTreeWidgetItem(texts)
             item.setData(0, _VALUE_ROLE, key.value)
             self.addTopLevelItem(item)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Leave the sizes out when names would be cut."""
+        names = [key.name for key, _ in self.rows()]
+        metrics = self.fontMetrics()
+        widest = max(map(metrics.horizontalAdvance, names), default=0) + SIDE + _NAME_PADDING
+        others = sum(
+            max(self.sizeHintForColumn(column), self.header().sectionSizeHint(column))
+            for column in (1, 2)
+        )
+        self.setColumnHidden(2, widest + others > self.viewport().width())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """There is another room for names."""
+        super().resizeEvent(event)
+        self._fit()
 
     def _dress_all(self) -> None:
-        for row, (key, _) in enumerate(self.rows()):
+        for row, (key, amount) in enumerate(self.rows()):
             item = self.topLevelItem(row)
             if item is not None:
-                self._dress(item, key, hidden=key.value in self._shown.hidden)
+                self._dress(item, key, amount, hidden=key.value in self._shown.hidden)
 
-    def _dress(self, item: QTreeWidgetItem, key: Key, *, hidden: bool) -> None:
+    def _dress(self, item: QTreeWidgetItem, key: Key, amount: Tally, *, hidden: bool) -> None:
         colours = self._theme.colours
         isolated = self._shown.isolated
         quiet = hidden or (isolated is not None and isolated != key.value)
@@ -105,7 +125,7 @@ class Legend(QTreeWidget):
         font.setBold(isolated == key.value)
         item.setIcon(0, swatch(key, dark=self._theme.dark, hidden=hidden))
         for column in range(3):
-            item.setToolTip(column, key.meaning)
+            item.setToolTip(column, f"{key.meaning}\n{format_size(amount.bytes)}")
             item.setFont(column, font)
             item.setForeground(column, QColor(colours.muted if quiet or column else colours.text))
             if column:

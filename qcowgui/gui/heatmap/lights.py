@@ -1,11 +1,12 @@
-"""What a selection lights up on the maps, and the way to a guest byte. Knows no widgets."""
+"""From a selection to the maps and back: what it lights up, what a cell selects. No widgets."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from qcowgui.gui.guest_path import GuestPath
 from qcowgui.gui.heatmap.painting import Mark
+from qcowgui.gui.locator import Locator
 from qcowgui.gui.selection import Selection
 from qcowgui.gui.session import Session
 from qcowgui.gui.structures import StructureKey
@@ -86,3 +87,16 @@ def _trail(selection: Selection, path: GuestPath) -> tuple[str, ...]:
     if path.conclusion and (not path.steps or path.conclusion != path.steps[-1].text):
         sentences.append(path.conclusion)
     return (f"guest {format_offset(start)}:", *sentences)
+
+
+def first_entry(locator: Locator, offset: int) -> Selection:
+    """What lies at the start of a cluster, with its place, though the pages to tell may miss."""
+    found = locator.at_host(offset)
+    geometry = locator.geometry
+    if found.host is not None or geometry is None:
+        return found
+    if found.structure is StructureKey.L2:
+        return replace(found, host=(offset, offset + geometry.l2_entry_bytes))
+    if found.structure is StructureKey.REFCOUNT_BLOCK:
+        return replace(found, host=(offset, offset + max(1, geometry.refcount_bits // 8)))
+    return found

@@ -22,6 +22,7 @@ from qcowgui.check.cells import MAX_CELLS
 from qcowgui.engine.work import CancelledOutcome, CancelToken, Counter, Failed, Outcome
 from qcowgui.errors import QcowError
 from qcowgui.gui.heatmap.canvas import MapCanvas
+from qcowgui.gui.heatmap.flags import finding_flags
 from qcowgui.gui.heatmap.layer_work import LayerWork
 from qcowgui.gui.heatmap.layers import ColourMode, MapLayer, Order, Shown, state_layer
 from qcowgui.gui.heatmap.scene import Arrangement
@@ -75,6 +76,7 @@ class MapPane(QWidget):
         session.check_changed.connect(self._checked)
         session.index_changed.connect(self._indexed)
         session.check_progressed.connect(self._show_waiting)
+        session.permissions.changed.connect(self._permitted)
         session.runner.pulled.connect(self._show_progress)
         self.parts.currentIndexChanged.connect(self._part_chosen)
         self.stop.clicked.connect(self._stop_clicked)
@@ -147,9 +149,8 @@ class MapPane(QWidget):
             self._load()
 
     def allow(self, paths: Sequence[Path]) -> None:
-        """Open these files, too, for what the mode needs, and try again."""
+        """Open these files, too, for what the mode needs."""
         self._session.permissions.allow(paths)
-        self._load()
 
     def abandon(self) -> None:
         """Take no more results: the tab is being closed."""
@@ -184,6 +185,11 @@ class MapPane(QWidget):
 
     def _indexed(self) -> None:
         if self.order is Order.GUEST:
+            self._load()
+
+    def _permitted(self) -> None:
+        """Other files may be opened, or are elsewhere: try again where that matters."""
+        if self.mode is ColourMode.CHAIN:
             self._load()
 
     @property
@@ -280,9 +286,19 @@ class MapPane(QWidget):
     def _take(self, layer: MapLayer | None) -> None:
         self.canvas.stage.set_layer(layer, self._shown)
         self._stack.setCurrentWidget(self.waiting if layer is None else self.canvas)
+        self._show_flags()
         self._show_title()
         self._show_waiting()
         self.layer_changed.emit()
+
+    def _show_flags(self) -> None:
+        """Mark the clusters of the file that findings are about."""
+        check, layer = self._session.check, self.layer
+        if self.order is Order.HOST and check is not None and layer is not None:
+            states = self._session.states
+            self.canvas.set_flags(finding_flags(check.groups, states, layer.cluster_bytes))
+        else:
+            self.canvas.set_flags(())
 
     # ---------------------------------------------------------------- parts
 
@@ -321,6 +337,8 @@ class MapPane(QWidget):
             text += self.tr(" · {clusters} of {size}").format(
                 clusters=clusters, size=format_size(layer.cluster_bytes)
             )
+        if self.canvas.flags:
+            text += self.tr(" · ◥ has findings")
         if self.busy:
             text += self.tr(" · {mode}: working…").format(mode=self.mode.title)
         self.title.setText(text)

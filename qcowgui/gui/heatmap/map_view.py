@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -22,19 +21,19 @@ from qcowgui.gui.formatters import tsv
 from qcowgui.gui.heatmap.canvas import ZOOM_STEP, MapCanvas
 from qcowgui.gui.heatmap.export import Plate, save_plate
 from qcowgui.gui.heatmap.layers import ColourMode, Order, Shown
-from qcowgui.gui.heatmap.lights import Lights, lights_of
+from qcowgui.gui.heatmap.lights import Lights, first_entry, lights_of
 from qcowgui.gui.heatmap.map_pane import MapPane
 from qcowgui.gui.heatmap.map_tools import MapTools, Zoom
 from qcowgui.gui.heatmap.readout import SEPARATOR, cluster_text
 from qcowgui.gui.heatmap.scene import Arrangement
 from qcowgui.gui.heatmap.side_panel import SidePanel
 from qcowgui.gui.heatmap.trail import Trail
-from qcowgui.gui.locator import Locator
 from qcowgui.gui.pages import PageCache
 from qcowgui.gui.selection import Selection
 from qcowgui.gui.session import Session
 from qcowgui.gui.structures import StructureKey
 from qcowgui.gui.theme import SPACING, Theme
+from qcowgui.gui.views.boundary import Boundary
 from qcowgui.image.references import Reference
 from qcowgui.units import format_offset, format_size
 
@@ -92,7 +91,7 @@ class MapView(QWidget):
         layout.setSpacing(SPACING // 2)
         layout.addWidget(self.tools)
         layout.addWidget(self.split, 1)
-        layout.addWidget(self.trail)
+        layout.addWidget(Boundary(self.trail))
         self.setFocusProxy(self.host.canvas)
 
     def _connect(self) -> None:
@@ -212,7 +211,7 @@ class MapView(QWidget):
         if pane.order is Order.GUEST:
             self._session.select(locator.at_entry(StructureKey.GUEST, None, cluster))
         else:
-            self._session.select(_first_entry(locator, cluster * layer.cluster_bytes))
+            self._session.select(first_entry(locator, cluster * layer.cluster_bytes))
         text = cluster_text(self._session, layer, cluster)
         pane.canvas.setAccessibleDescription(text)
         self.readout.emit(text)
@@ -308,7 +307,7 @@ class MapView(QWidget):
             row = text.split(SEPARATOR)
             menu.addAction(self.tr("Copy as a row")).triggered.connect(lambda: _copy(tsv([row])))
         copy_legend = menu.addAction(self.tr("Copy legend"))
-        copy_legend.triggered.connect(self.copy_legend)
+        copy_legend.triggered.connect(self.copy_table)
         menu.addSeparator()
         value = 0 if cluster is None or pane.layer is None else pane.layer.value_of(cluster)
         if value:
@@ -323,13 +322,23 @@ class MapView(QWidget):
     def _only(self, pane: MapPane, value: int) -> None:
         pane.set_shown(Shown(value, pane.shown.hidden - {value}))
 
-    def copy_cluster(self) -> None:
-        """Put what is known of the selected cluster on the clipboard."""
-        layer, cluster = self._active.layer, self._active.canvas.current
-        if layer is not None and cluster is not None:
-            _copy(cluster_text(self._session, layer, cluster))
+    def copy_cells(self) -> None:
+        """Put what is known of the selected cluster on the clipboard, in a line."""
+        if text := self._current_text():
+            _copy(text)
 
-    def copy_legend(self) -> None:
+    def copy_rows(self) -> None:
+        """The same as a row of a table."""
+        if text := self._current_text():
+            _copy(tsv([text.split(SEPARATOR)]))
+
+    def _current_text(self) -> str:
+        layer, cluster = self._active.layer, self._active.canvas.current
+        if layer is None or cluster is None:
+            return ""
+        return cluster_text(self._session, layer, cluster)
+
+    def copy_table(self) -> None:
         """Put the legend on the clipboard as a table."""
         lines = [[self.tr("State"), self.tr("Clusters"), self.tr("Bytes")]]
         lines += [
@@ -374,19 +383,6 @@ class MapView(QWidget):
             self.readout.emit(error.message)
         else:
             self.readout.emit(self.tr("Saved {path}").format(path=path))
-
-
-def _first_entry(locator: Locator, offset: int) -> Selection:
-    """What lies at the start of a cluster, with its place, though the pages to tell may miss."""
-    found = locator.at_host(offset)
-    geometry = locator.geometry
-    if found.host is not None or geometry is None:
-        return found
-    if found.structure is StructureKey.L2:
-        return replace(found, host=(offset, offset + geometry.l2_entry_bytes))
-    if found.structure is StructureKey.REFCOUNT_BLOCK:
-        return replace(found, host=(offset, offset + max(1, geometry.refcount_bits // 8)))
-    return found
 
 
 def _copy(text: str) -> None:

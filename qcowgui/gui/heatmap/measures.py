@@ -130,7 +130,7 @@ def _iter_data(source: ByteSource, report: ImageReport, token: CancelToken) -> I
             starts = run.host_offset + np.arange(run.clusters, dtype=np.int64) * size
             yield _Piece(starts, starts + size, False, active, shared)
             continue
-        found = find_references(table)
+        found = find_references(table).believed
         offsets = found.standard_offsets
         yield _Piece(offsets, offsets + size, False, active, shared)
         yield _Piece(found.payload_offsets, found.payload_ends, True, active, shared)

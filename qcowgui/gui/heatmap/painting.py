@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QImage, QPainter, QPen
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QImage, QPainter, QPen, QPolygonF
 
 from qcowgui.gui.heatmap.scene import Scene, Square
 from qcowgui.gui.heatmap.viewport import Viewport
@@ -16,6 +16,10 @@ from qcowgui.units import align_up
 
 _SMALL: Final = 12
 """Device-independent pixels: smaller rectangles are outlined outside, to leave them visible."""
+_FLAG_SHARE: Final = 0.45
+_FLAG_LEAST: Final = 7.0
+_FLAG_MOST: Final = 15.0
+"""The sides of a flag: of its cell, and the least and most in device-independent pixels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,21 @@ class MarkPainter:
             self._outline(outline, colour, 2)
             if mark.label:
                 self._draw_label(outline, mark.label, colour)
+
+    def flag(self, cluster: int, colour: str) -> None:
+        """Fill the upper right corner of a cluster; on a small one, as large as can be seen."""
+        rect = rect_of(Square(*self._scene.place(cluster), 1, 1), self._view, self._ratio)
+        if not rect.intersects(self._canvas):
+            return
+        side = min(max(min(rect.width(), rect.height()) * _FLAG_SHARE, _FLAG_LEAST), _FLAG_MOST)
+        corner = rect.topRight()
+        triangle = QPolygonF([corner, corner - QPointF(side, 0), corner + QPointF(0, side)])
+        self._painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._painter.setPen(QPen(QColor(self._colours.panel), 1.5))
+        self._painter.setBrush(QColor(colour))
+        self._painter.drawPolygon(triangle)
+        self._painter.setBrush(Qt.BrushStyle.NoBrush)
+        self._painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
     def _outline(self, rect: QRectF, colour: str, width: int) -> None:
         pen = QPen(QColor(colour), width)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from PySide6.QtCore import (
     QAbstractItemModel,
@@ -28,7 +28,17 @@ NOTE_ROLE: Final = Qt.ItemDataRole.UserRole
 """A node's note: str."""
 BADGE_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 """A node's `Badge`, or None."""
+LINE_ROLE: Final = Qt.ItemDataRole.UserRole + 2
+"""All that is painted of a node, a `TreeLine`: each question costs as much as painting a word."""
 _NO_INDEX: Final = QModelIndex()
+
+
+class TreeLine(NamedTuple):
+    """A node as it is painted."""
+
+    title: str
+    note: str
+    badge: Badge | None
 
 
 class StructureTreeModel(QAbstractItemModel):
@@ -142,6 +152,8 @@ class StructureTreeModel(QAbstractItemModel):
                 return node.title
             case Qt.ItemDataRole.ToolTipRole | Qt.ItemDataRole.AccessibleTextRole:
                 return self._description(node)
+        if role == LINE_ROLE:
+            return TreeLine(node.title, self._note(node), self._badge(node))
         if role == NOTE_ROLE:
             return self._note(node)
         if role == BADGE_ROLE:

@@ -25,6 +25,7 @@ _STRUCTURES: Final = {
     "snapshot table": StructureKey.SNAPSHOTS,
     "bitmap directory": StructureKey.BITMAPS,
     "bitmap table": StructureKey.BITMAPS,
+    "bitmap data": StructureKey.BITMAPS,
     "encryption header": StructureKey.ENCRYPTION,
     "LUKS header": StructureKey.ENCRYPTION,
 }

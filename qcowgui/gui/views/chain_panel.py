@@ -12,10 +12,9 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QPushButton, QVB
 
 from qcowgui.engine.work import CancelToken, Failed, Outcome
 from qcowgui.format.text import decode_name
-from qcowgui.gui.chain_layers import ChainLink, ChainWork, LinkState, Place, rebase_command
+from qcowgui.gui.chain_layers import ChainLink, ChainWork, LinkState, rebase_command
 from qcowgui.gui.dialogs.allow import AllowBox
 from qcowgui.gui.formatters import NOTHING, Column, Row, Table, Tone
-from qcowgui.gui.permissions import Permissions
 from qcowgui.gui.session import Session, SessionState
 from qcowgui.gui.theme import SPACING, Theme
 from qcowgui.gui.views.data_table import DataTable
@@ -47,18 +46,11 @@ class ChainPanel(QWidget):
 
     open_requested = Signal(object)
 
-    def __init__(
-        self,
-        session: Session,
-        theme: Theme,
-        permissions: Permissions,
-        parent: QWidget | None = None,
-    ) -> None:
+    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._permissions = permissions
+        self._permissions = session.permissions
         self._token: CancelToken | None = None
-        self._located: dict[Place, Path] = {}
         self.links: tuple[ChainLink, ...] = ()
         self.table = DataTable(theme)
         self.detail = QLabel()
@@ -74,7 +66,7 @@ class ChainPanel(QWidget):
         self.show_image.clicked.connect(self._request_open)
         self.copy_command.clicked.connect(self._copy_command)
         session.changed.connect(self._session_changed)
-        permissions.changed.connect(self.look)
+        self._permissions.changed.connect(self.look)
         self.look()
 
     # ---------------------------------------------------------------- for the window
@@ -91,12 +83,7 @@ class ChainPanel(QWidget):
         if session.inspected is None or session.source is None:
             self._show(())
             return
-        work = ChainWork(
-            session.source,
-            session.inspected.report,
-            self._permissions.gate(),
-            dict(self._located),
-        )
+        work = ChainWork(session.source, session.inspected.report, self._permissions.gate())
         token = CancelToken()
 
         def finished(outcome: Outcome, links: tuple[ChainLink, ...] | None) -> None:
@@ -111,14 +98,9 @@ class ChainPanel(QWidget):
 
     def locate_at(self, link: ChainLink, path: Path) -> None:
         """Look for a file at `path` instead; choosing it by hand allows it, too."""
-        if link.reference is None or link.referrer is None:
-            return
-        path = path.absolute()
-        self._located[link.referrer, link.reference.name] = path
-        if path in self._permissions.allowed:
-            self.look()
-        else:
-            self._permissions.allow([path])
+        if link.reference is not None and link.referrer is not None:
+            place = link.referrer.absolute(), link.reference.name
+            self._permissions.locate(place, path.absolute())
 
     def abandon(self) -> None:
         """Take no more results."""
@@ -333,7 +315,8 @@ def detail_text(link: ChainLink) -> str:
     if link.located:
         lines.append(
             translate(
-                "chain", "The image still names the old place; only this panel knows the new one."
+                "chain",
+                "The image still names the old place; this tab reads the file where it is now.",
             )
         )
     return "\n".join(lines)

@@ -28,7 +28,6 @@ from qcowgui.gui.heatmap.layers import MapLayer, Shown
 from qcowgui.gui.heatmap.painting import Mark
 from qcowgui.gui.heatmap.side_panel import SidePanel
 from qcowgui.gui.overlays import OverlayKind
-from qcowgui.gui.permissions import Permissions
 from qcowgui.gui.selection import Selection
 from qcowgui.gui.session import Session, SessionState
 from qcowgui.gui.structures import StructureKey
@@ -66,18 +65,11 @@ class CompareView(QWidget):
 
     readout = Signal(str)
 
-    def __init__(
-        self,
-        session: Session,
-        theme: Theme,
-        permissions: Permissions,
-        parent: QWidget | None = None,
-    ) -> None:
+    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._permissions = permissions
         self._theme = theme
-        self.loader = OverlayLoader(session, permissions, self)
+        self.loader = OverlayLoader(session, self)
         self._shown = Shown()
         self._listed: tuple[object, ...] = ()
         self.subjects = QComboBox()
@@ -329,7 +321,7 @@ class CompareView(QWidget):
         return box
 
     def _allowed(self, paths: list[Path]) -> None:
-        self._permissions.allow(paths)
+        self._session.permissions.allow(paths)
         self.loader.compare_again()
 
     # ---------------------------------------------------------------- the map

@@ -1,256 +1,44 @@
-"""The panel of conversions: a row for each job, from waiting to its result."""
+"""The panel of conversions: the queue, a row for each job, and how fast the running one is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QSize, Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QProgressBar,
-    QPushButton,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QPoint, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from qcowgui.convert.job import ConvertResult, Phase
-from qcowgui.gui.formatters import (
-    Tone,
-    duration_text,
-    rate_text,
-    ratio_text,
-    short_duration_text,
-    tsv,
-)
-from qcowgui.gui.jobs import Job, JobController, JobState, error_texts
-from qcowgui.gui.theme import SPACING, Theme, scaled_font
-from qcowgui.gui.views.summary import ElidedLabel
-from qcowgui.units import format_count, format_hex, format_size
+from qcowgui.gui.drops import DropTarget, sort_urls
+from qcowgui.gui.jobs import Job, JobController, JobState
+from qcowgui.gui.theme import SPACING, Theme
+from qcowgui.gui.views.queue_bar import QueueBar
+from qcowgui.gui.views.queue_drop import DropZones, convert_zone
+from qcowgui.gui.views.queue_plot import ThroughputPlot
+from qcowgui.gui.views.queue_row import JobRow
 
-_BAR_STEPS: Final = 1000
-_ICON_SIZE: Final = QSize(20, 20)
-_STATE_ICONS: Final = {
-    JobState.WAITING: ("waiting", Tone.MUTED),
-    JobState.RUNNING: ("running", Tone.NOTE),
-    JobState.CANCELLING: ("running", Tone.MUTED),
-    JobState.DONE: ("good", Tone.NOTE),
-    JobState.CANCELLED: ("cancelled", Tone.MUTED),
-    JobState.FAILED: ("danger", Tone.DANGER),
-}
+_ROWS_AT_ONCE: Final = 20
+_TURN_SECONDS: Final = 0.02
+_WIDTH_WITH_PLOT: Final = 860
 
 
-class JobRow(QFrame):
-    """One job.
+class ConversionsPanel(QWidget):
+    """Every job of a controller in the order in which they run. Files can be dropped on it.
 
     Signals:
-        open_requested: "Open result" was clicked: the target's path.
-        allow_requested: "Allow…" was clicked: a person is ready to decide about referenced files.
+        open_requested, allow_requested, edit_requested: As in JobRow.
+        add_requested: A person wants to convert something.
+        dropped: Files and folders to convert: a tuple of paths.
+        refused: Sentences about what was dropped and can't be converted: a tuple of texts.
     """
 
     open_requested = Signal(str)
     allow_requested = Signal(object)
-
-    def __init__(
-        self, job: Job, controller: JobController, theme: Theme, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
-        self.job = job
-        self._controller = controller
-        self._theme = theme
-        self._shown_state: JobState | None = None
-        self.setProperty("card", True)
-        self._icon = QLabel()
-        self._name = ElidedLabel(f"{job.options.source.name}  →  {job.options.target.name}")
-        self._name.setFont(scaled_font(1.0, bold=True))
-        self._name.setToolTip(f"{job.options.source}\n→ {job.options.target}")
-        self.bar = QProgressBar()
-        self.bar.setRange(0, _BAR_STEPS)
-        self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(self.tr("Progress"))
-        self.status = QLabel()
-        self.status.setWordWrap(True)
-        self.status.setTextFormat(Qt.TextFormat.PlainText)
-        self.status.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._button_row = QHBoxLayout()
-        self._button_row.setSpacing(SPACING - 2)
-        self.buttons: dict[str, QPushButton] = {}
-        self._make_buttons()
-        self._lay_out()
-        theme.changed.connect(self._paint)
-        self.refresh()
-
-    def refresh(self) -> None:
-        """Show the job as it is now."""
-        job = self.job
-        if job.state is not self._shown_state:
-            self._shown_state = job.state
-            self._show_buttons()
-            self._paint()
-            self.bar.setVisible(not job.state.ended)
-            self.status.setProperty("muted", job.state is not JobState.FAILED)
-            self.status.style().unpolish(self.status)
-            self.status.style().polish(self.status)
-            self.setAccessibleName(f"{self._name.text()}: {self._text()}")
-        fraction = job.meter.fraction
-        if fraction is None and job.state is JobState.RUNNING:
-            self.bar.setRange(0, 0)
-        else:
-            self.bar.setRange(0, _BAR_STEPS)
-            self.bar.setValue(round((fraction or 0.0) * _BAR_STEPS))
-        self.status.setText(self._text())
-
-    def _make_buttons(self) -> None:
-        job, controller = self.job, self._controller
-        self._add_button("cancel", self.tr("Cancel"), lambda: controller.cancel(job))
-        target = str(job.options.target)
-        self._add_button("open", self.tr("Open result"), lambda: self.open_requested.emit(target))
-        self._add_button("folder", self.tr("Open folder"), self._open_folder)
-        self._add_button("allow", self.tr("Allow…"), lambda: self.allow_requested.emit(job))
-        self._add_button("retry", self.tr("Try again"), lambda: controller.retry(job))
-        self._add_button(
-            "copy",
-            self.tr("Copy details"),
-            lambda: QGuiApplication.clipboard().setText(job.error_details),
-        )
-        self._add_button(
-            "losses",
-            self.tr("Copy lost ranges"),
-            lambda: QGuiApplication.clipboard().setText(losses_text(job)),
-        )
-        self._add_button("remove", self.tr("Remove"), lambda: controller.remove(job))
-
-    def _add_button(self, key: str, text: str, clicked: Callable[[], object]) -> None:
-        button = QPushButton(text)
-        button.clicked.connect(lambda _checked=False: clicked())
-        self.buttons[key] = button
-        self._button_row.addWidget(button)
-
-    def _lay_out(self) -> None:
-        texts = QVBoxLayout()
-        texts.setSpacing(SPACING // 2 + 1)
-        texts.addWidget(self._name)
-        texts.addWidget(self.bar)
-        texts.addWidget(self.status)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(SPACING + 4, SPACING, SPACING + 4, SPACING)
-        layout.setSpacing(SPACING + 4)
-        layout.addWidget(self._icon)
-        layout.addLayout(texts, 1)
-        layout.addLayout(self._button_row)
-
-    def _show_buttons(self) -> None:
-        job = self.job
-        shown = {
-            JobState.WAITING: {"cancel"},
-            JobState.RUNNING: {"cancel"},
-            JobState.CANCELLING: {"cancel"},
-            JobState.DONE: {"open", "folder", "remove"},
-            JobState.CANCELLED: {"retry", "remove"},
-            JobState.FAILED: {"allow", "copy", "remove"}
-            if any(reference.path is not None for reference in job.refused)
-            else {"retry", "copy", "remove"},
-        }[job.state]
-        if job.result is not None and job.result.losses:
-            shown.add("losses")
-        if job.options.target_format != "qcow2":
-            shown.discard("open")
-        for key, button in self.buttons.items():
-            button.setVisible(key in shown)
-        self.buttons["cancel"].setEnabled(job.state is not JobState.CANCELLING)
-
-    def _paint(self) -> None:
-        name, tone = _STATE_ICONS[self.job.state]
-        icon = self._theme.icon(name, self._theme.tone_colour(tone))
-        self._icon.setPixmap(icon.pixmap(_ICON_SIZE))
-
-    def _text(self) -> str:
-        job = self.job
-        match job.state:
-            case JobState.WAITING:
-                return self.tr("Waiting for the conversion before it")
-            case JobState.RUNNING:
-                return self._running_text()
-            case JobState.CANCELLING:
-                return self.tr("Cancelling…")
-            case JobState.CANCELLED:
-                return self.tr("Cancelled after {time}; nothing was left behind").format(
-                    time=duration_text(job.elapsed_seconds)
-                )
-            case JobState.DONE:
-                return self._result_text(job.result) if job.result else ""
-            case JobState.FAILED:
-                return self._error_text()
-
-    def _running_text(self) -> str:
-        job, meter = self.job, self.job.meter
-        phase = job.progress.phase if job.progress else Phase.PREPARING
-        parts = [
-            {
-                Phase.PREPARING: self.tr("Preparing"),
-                Phase.CONVERTING: self.tr("Converting"),
-                Phase.VERIFYING: self.tr("Verifying"),
-                Phase.FINISHING: self.tr("Finishing"),
-            }[phase]
-        ]
-        if meter.fraction is not None:
-            parts[0] += f" {meter.fraction:.0%}"
-        if meter.bytes_per_second:
-            parts.append(rate_text(meter.bytes_per_second))
-        parts.append(duration_text(job.elapsed_seconds))
-        remaining = meter.remaining_seconds
-        if remaining is not None:
-            parts.append(self.tr("{time} left").format(time=duration_text(remaining)))
-        return "  ·  ".join(parts)
-
-    def _result_text(self, result: ConvertResult) -> str:
-        before, after = result.source_bytes, result.target_bytes
-        sizes = f"{format_size(before)} → {format_size(after)}"
-        if self.job.options.target_format == "qcow2":
-            sizes += f" ({ratio_text(before, after)})"
-        parts = [sizes]
-        on_disk = result.target_disk_bytes
-        if on_disk is not None and on_disk < after:
-            parts.append(self.tr("{size} on disk").format(size=format_size(on_disk)))
-        parts.append(short_duration_text(result.seconds))
-        parts.append(self.tr("verified") if result.verified else self.tr("not verified"))
-        return "\n".join(["  ·  ".join(parts), *result.warnings])
-
-    def _error_text(self) -> str:
-        job = self.job
-        if job.refused:
-            files = ", ".join(f"{reference.name}" for reference in job.refused)
-            count = format_count(len(job.refused), "file")
-            return self.tr(
-                "The image refers to {count} that was not opened without your consent: {files}"
-            ).format(count=count, files=files)
-        message, hint = error_texts(job.error) if job.error else ("", "")
-        return "\n".join(filter(None, (message, hint)))
-
-    def _open_folder(self) -> None:
-        folder = str(self.job.options.target.absolute().parent)
-        QDesktopServices.openUrl(QUrl.fromLocalFile(folder))
-
-
-def losses_text(job: Job) -> str:
-    """What a salvage could not read, for the clipboard: guest offset, bytes, reason."""
-    losses = job.result.losses if job.result is not None else ()
-    return tsv([(format_hex(lost.start), f"{lost.length}", lost.reason) for lost in losses])
-
-
-class ConversionsPanel(QScrollArea):
-    """Every job of a controller, the latest first.
-
-    Signals:
-        open_requested, allow_requested: As in JobRow.
-    """
-
-    open_requested = Signal(str)
-    allow_requested = Signal(object)
+    edit_requested = Signal(object)
+    add_requested = Signal()
+    dropped = Signal(object)
+    refused = Signal(object)
 
     def __init__(
         self, controller: JobController, theme: Theme, parent: QWidget | None = None
@@ -258,40 +46,152 @@ class ConversionsPanel(QScrollArea):
         super().__init__(parent)
         self._controller = controller
         self._theme = theme
+        self._states: dict[Job, JobState] = {}
+        self._ends: tuple[Job, ...] = ()
         self.rows: dict[Job, JobRow] = {}
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setAccessibleName(self.tr("Conversions"))
-        self._nothing = QLabel(self.tr("No conversion yet: Ctrl+E, or File → Convert…"))
-        self._nothing.setProperty("muted", True)
-        self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        inner = QWidget()
-        self._column = QVBoxLayout(inner)
-        self._column.setContentsMargins(SPACING + 2, SPACING, SPACING + 2, SPACING)
-        self._column.setSpacing(SPACING - 2)
-        self._column.addWidget(self._nothing)
-        self._column.addStretch(1)
-        self.setWidget(inner)
+        self._without_row: list[Job] = []
+        self._made_rows = 0
+        self._turn = QTimer(self)
+        self._turn.setSingleShot(True)
+        self._turn.timeout.connect(self._make_more_rows)
+        self.bar = QueueBar(controller)
+        self.bar.add_requested.connect(self.add_requested)
+        self.plot = ThroughputPlot(theme)
+        self._list = QScrollArea()
+        self._build()
+        self._zones = DropZones([convert_zone()], theme, self)
+        target = DropTarget(self)
+        target.held.connect(self._zones.hold)
+        target.left.connect(self._zones.hide)
+        target.dropped.connect(self._drop)
         controller.job_added.connect(self._add)
         controller.job_changed.connect(self._refresh)
         controller.job_removed.connect(self._remove)
+        controller.order_changed.connect(self._arrange)
         for job in controller.jobs:
             self._add(job)
 
+    def _build(self) -> None:
+        self._list.setWidgetResizable(True)
+        self._list.setFrameShape(QFrame.Shape.NoFrame)
+        self._list.setAccessibleName(self.tr("Conversions"))
+        self._nothing = QLabel(
+            self.tr("No conversion yet: drop images or folders here, or File → Convert… (Ctrl+E)")
+        )
+        self._nothing.setProperty("muted", True)
+        self._nothing.setWordWrap(True)
+        self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        inner = QWidget()
+        self._column = QVBoxLayout(inner)
+        self._column.setContentsMargins(SPACING + 2, SPACING // 2, SPACING + 2, SPACING)
+        self._column.setSpacing(SPACING - 2)
+        self._column.addWidget(self._nothing)
+        self._column.addStretch(1)
+        self._list.setWidget(inner)
+        below = QHBoxLayout()
+        below.setSpacing(0)
+        below.addWidget(self._list, 3)
+        below.addWidget(self.plot, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.bar)
+        layout.addLayout(below, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give all of the width to the rows when there is little."""
+        super().resizeEvent(event)
+        self.plot.set_room(self.width() >= _WIDTH_WITH_PLOT)
+
+    # ---------------------------------------------------------------- following the queue
+
     def _add(self, job: Job) -> None:
+        """Make a row for a job; of very many, the window's thread makes some at a time."""
+        self._nothing.hide()
+        self._states[job] = job.state
+        if self._made_rows < _ROWS_AT_ONCE and not self._without_row:
+            self._make_row(job)
+        else:
+            self._without_row.append(job)
+        self._turn.start()
+
+    def _make_more_rows(self) -> None:
+        turn_ends = time.monotonic() + _TURN_SECONDS
+        self._made_rows = 0
+        while self._without_row and time.monotonic() < turn_ends:
+            self._make_row(self._without_row.pop(0))
+        if self._without_row:
+            self._turn.start()
+
+    def _make_row(self, job: Job) -> None:
+        self._made_rows += 1
         row = JobRow(job, self._controller, self._theme)
         row.open_requested.connect(self.open_requested)
         row.allow_requested.connect(self.allow_requested)
+        row.edit_requested.connect(self.edit_requested)
         self.rows[job] = row
-        self._column.insertWidget(0, row)
-        self._nothing.hide()
+        self._column.insertWidget(self._column.count() - 1, row)
+        row.chain_focus()  # which Qt does not do while a row is alone
+        self._refresh_moves()
 
     def _refresh(self, job: Job) -> None:
-        self.rows[job].refresh()
+        row = self.rows.get(job)
+        if row is not None:
+            row.refresh()
+        if self._states[job] is not job.state:
+            self._state_changed(job)
+        if job.state.under_way:
+            self.plot.show_job(job)
+
+    def _state_changed(self, job: Job) -> None:
+        begins = job.state is JobState.RUNNING and self._states.get(job) is JobState.WAITING
+        self._states[job] = job.state
+        self._refresh_moves()
+        if begins and job in self.rows:
+            self._list.ensureWidgetVisible(self.rows[job])
+        elif job.state.ended and job is self.plot.job:
+            self.plot.show_job(job)
+
+    def _refresh_moves(self) -> None:
+        """Only the first and the last row that wait can move in one direction alone."""
+        waiting = [job for job in self._controller.jobs if job.state is JobState.WAITING]
+        ends = (*waiting[:1], *waiting[-1:])
+        for job in {*ends, *self._ends} & self.rows.keys():
+            self.rows[job].refresh_moves()
+        self._ends = ends
 
     def _remove(self, job: Job) -> None:
-        row = self.rows.pop(job)
-        self._column.removeWidget(row)
-        row.hide()
-        row.deleteLater()
-        self._nothing.setVisible(not self.rows)
+        del self._states[job]
+        row = self.rows.pop(job, None)
+        if row is None:
+            self._without_row.remove(job)
+        else:
+            self._column.removeWidget(row)
+            row.hide()
+            row.deleteLater()
+        self.plot.forget_job(job)
+        self._nothing.setVisible(not self._states)
+        self._refresh_moves()
+
+    def _arrange(self) -> None:
+        """Put the rows into the order of the queue; the keyboard stays where it is."""
+        focus: QWidget | None = self.focusWidget()  # the stubs don't know that there may be none
+        made = [job for job in self._controller.jobs if job in self.rows]
+        self._without_row.sort(key=self._controller.jobs.index)
+        previous: QWidget = self.bar.add
+        for index, job in enumerate(made, start=1):  # 0 says that there is none
+            self._column.insertWidget(index, self.rows[job])
+            previous = self.rows[job].chain_focus(previous)
+        self._refresh_moves()
+        if focus is not None and focus.isEnabled():
+            focus.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    # ---------------------------------------------------------------- dropping
+
+    def _drop(self, urls: list[QUrl], _place: QPoint) -> None:
+        dropped = sort_urls(urls, folders=True)
+        if dropped.refusals:
+            self.refused.emit(dropped.refusals)
+        if dropped.paths:
+            paths: tuple[Path, ...] = dropped.paths
+            self.dropped.emit(paths)

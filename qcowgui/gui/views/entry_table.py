@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from qcowgui.engine.work import CancelToken, Failed, Outcome
 from qcowgui.errors import QcowError
@@ -18,6 +18,7 @@ from qcowgui.gui.selection import Selection
 from qcowgui.gui.session import Session
 from qcowgui.gui.structures import StructureKey, entry_table_title
 from qcowgui.gui.theme import Theme
+from qcowgui.gui.views.boundary import Boundary
 from qcowgui.gui.views.entry_filter_bar import EntryFilterBar
 from qcowgui.gui.views.entry_grid import EntryGrid
 from qcowgui.gui.views.placeholder import Placeholder
@@ -31,7 +32,7 @@ class EntryTable(QWidget):
     """Shows the table of entries that the session's selection is in, with its row.
 
     A cluster that an entry maps is shown as that entry. What is in no table of entries leaves it
-    as it was.
+    as it was. While it is hidden it does nothing.
 
     Signals:
         status_changed: What the selected row says, or what became of a command; maybe empty.
@@ -59,7 +60,8 @@ class EntryTable(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        for widget in (self.bar, self.note, self._stack):
+        self.bar.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        for widget in (Boundary(self.bar), self.note, self._stack):
             layout.addWidget(widget)
         layout.setStretchFactor(self._stack, 1)
         self.setFocusProxy(self.grid)
@@ -106,9 +108,14 @@ class EntryTable(QWidget):
 
     # ---------------------------------------------------------------- selection
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Catch up with what was selected while it was hidden."""
+        super().showEvent(event)
+        self._follow_selection()
+
     def _follow_selection(self) -> None:
         locator = self._session.locator
-        if locator is None or self._session.inspected is None:
+        if locator is None or self._session.inspected is None or not self.isVisible():
             return
         found = locator.entry_of(self._session.selection)
         if found is None or not found.structure.is_entry_table:

@@ -38,6 +38,7 @@ class HexFooter(QWidget):
         self.place.setAccessibleName(self.tr("Selected bytes"))
         for label in (self.numbers, self.place):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(SPACING)

@@ -31,6 +31,7 @@ from qcowgui.gui.pages import page_reader
 from qcowgui.gui.selection import Selection
 from qcowgui.gui.session import Session
 from qcowgui.gui.theme import SPACING, Theme
+from qcowgui.gui.views.boundary import Boundary
 from qcowgui.gui.views.hex_footer import HexFooter
 from qcowgui.gui.views.hex_search_bar import HexSearchBar
 from qcowgui.gui.views.hex_space import Space, SpaceSwitch
@@ -104,11 +105,8 @@ class HexPanel(QWidget):
             return
         chosen = dict(self._snapshots()).get(snapshot)
         self._snapshot = None if chosen is None else snapshot
-        self._guest.open(
-            self._session.path,
-            None if chosen is None else chosen.id,
-            self._session.permissions.allowed,
-        )
+        snapshot_id = None if chosen is None else chosen.id
+        self._guest.open(self._session.path, snapshot_id, self._session.permissions.consent)
         self._show_space(Space.GUEST, "" if chosen is None else chosen.name or chosen.id)
 
     def _show_space(self, space: Space, disk: str = "") -> None:
@@ -155,7 +153,7 @@ class HexPanel(QWidget):
         layout.setSpacing(SPACING // 2)
         layout.addLayout(top)
         layout.addWidget(self.view, 1)
-        layout.addWidget(self.footer)
+        layout.addWidget(Boundary(self.footer))
 
     def _connect(self) -> None:
         session, view = self._session, self.view

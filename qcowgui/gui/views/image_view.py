@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtCore import QByteArray, QDataStream, QIODevice, Qt, Signal
 from PySide6.QtWidgets import (
     QSplitter,
     QStackedWidget,
@@ -23,12 +23,11 @@ from qcowgui.gui.session import Session, SessionState
 from qcowgui.gui.structures import StructureKey
 from qcowgui.gui.theme import SPACING, Theme
 from qcowgui.gui.views.banner import Banner
+from qcowgui.gui.views.boundary import Boundary
 from qcowgui.gui.views.chain_panel import ChainPanel
 from qcowgui.gui.views.compare_view import CompareView
-from qcowgui.gui.views.data_table import DataTable
-from qcowgui.gui.views.entry_grid import EntryGrid
+from qcowgui.gui.views.copying import Copyable
 from qcowgui.gui.views.findings import FindingsPanel
-from qcowgui.gui.views.findings_table import FindingsTable
 from qcowgui.gui.views.hex_panel import HexPanel
 from qcowgui.gui.views.hints_banner import HintsBanner
 from qcowgui.gui.views.inspector import Inspector
@@ -52,7 +51,7 @@ _LEAST_HEIGHT: Final = 100
 class ImageView(QWidget):
     """The tab of one Session; it follows the session's state and selection.
 
-    `findings` and `hex` belong to it, but the window shows them in its docks. The map's legend
+    `findings` and `hex` belong to it, but the window shows them in its docks. The legend of a map
     stands above the inspector, so that the map has all of the width.
 
     Signals:
@@ -77,7 +76,9 @@ class ImageView(QWidget):
         # of all that is in them worked out again, which took half of the time to build a tab.
         self._pages = QStackedWidget(self)
         self._content = QWidget(self._pages)
-        self.split = QSplitter(Qt.Orientation.Horizontal, self._content)
+        self._inside = Boundary(parent=self._content)
+        self.split = QSplitter(Qt.Orientation.Horizontal, self._inside)
+        self._inside.hold(self.split)
         self.centre = QTabWidget(self.split)
         centre_pages = self.centre.findChild(QStackedWidget) or self.centre
         self.live = LiveFile(session, theme, self)
@@ -90,6 +91,7 @@ class ImageView(QWidget):
         self.compare = LazyPage(self._make_compare, centre_pages)
         self.chain = LazyPage(self._make_chain, centre_pages)
         self.right = QSplitter(Qt.Orientation.Vertical, self.split)
+        self.legends = QStackedWidget(self.right)
         self.inspector = Inspector(session, theme, self.right)
         self.report = ReportExport(session, self)
         self.findings = FindingsPanel(session, theme)
@@ -117,10 +119,13 @@ class ImageView(QWidget):
 
     # ---------------------------------------------------------------- for the window
 
-    def focused_table(self) -> DataTable | EntryGrid | FindingsTable:
-        """The table that a Copy command is about."""
-        if self.findings.table.hasFocus():
+    def focused_table(self) -> Copyable:
+        """What a Copy command is about."""
+        focused = self.window().focusWidget()
+        if focused is self.findings.table:
             return self.findings.table
+        if focused in (self.map.host.canvas, self.map.guest.canvas):
+            return self.map
         return self.structure.shown_table()
 
     def show_map(self) -> None:
@@ -140,12 +145,20 @@ class ImageView(QWidget):
 
     def layout_state(self) -> QByteArray:
         """How a person has divided the tab, for `restore_layout`."""
-        return self.split.saveState()
+        state = QByteArray()
+        stream = QDataStream(state, QIODevice.OpenModeFlag.WriteOnly)
+        for split in (self.split, self.right):
+            stream << split.saveState()
+        return state
 
     def restore_layout(self, state: QByteArray | None) -> None:
         """Divide the tab as it was saved; None: as it is by default."""
-        if state is None or not self.split.restoreState(state):
-            self.split.setSizes(list(_WIDTHS))
+        stream = QDataStream(QByteArray() if state is None else state)
+        for split, sizes in ((self.split, _WIDTHS), (self.right, _HEIGHTS)):
+            saved = QByteArray()
+            stream >> saved
+            if not split.restoreState(saved):
+                split.setSizes(list(sizes))
 
     def close_panels(self) -> None:
         """Take no more results: the tab is being closed."""
@@ -173,17 +186,20 @@ class ImageView(QWidget):
         self._show_chain_tab()
 
     def _make_compare(self, parent: QWidget) -> CompareView:
-        compare = CompareView(self.session, self._theme, self.session.permissions, parent)
+        compare = CompareView(self.session, self._theme, parent)
         compare.readout.connect(self.status_changed)
+        compare.loader.changed.connect(self._show_legend)
+        self.legends.addWidget(compare.side)
         return compare
 
     def _make_chain(self, parent: QWidget) -> ChainPanel:
-        chain = ChainPanel(self.session, self._theme, self.session.permissions, parent)
+        chain = ChainPanel(self.session, self._theme, parent)
         chain.open_requested.connect(self.open_requested)
         return chain
 
     def _arrange_split(self) -> None:
-        self.right.addWidget(self.map.side)
+        self.legends.addWidget(self.map.side)
+        self.right.addWidget(self.legends)
         self.right.addWidget(self.inspector)
         self.right.setStretchFactor(1, 1)
         self.right.setSizes(list(_HEIGHTS))
@@ -200,12 +216,12 @@ class ImageView(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(SPACING)
         layout.addWidget(self.summary)
-        layout.addWidget(self.split, 1)
+        layout.addWidget(self._inside, 1)
 
     def _connect(self) -> None:
         session = self.session
         self.tree.chosen.connect(self._structure_chosen)
-        self.centre.currentChanged.connect(self._centre_changed)
+        self.centre.currentChanged.connect(self._show_legend)
         self.structure.title_changed.connect(self._show_table_title)
         self.structure.status_changed.connect(self.status_changed)
         self.findings.status_changed.connect(self.status_changed)
@@ -295,11 +311,20 @@ class ImageView(QWidget):
         is_chain = selection.structure is StructureKey.BACKING_CHAIN
         self.centre.setCurrentWidget(self.chain if is_chain else self.structure)
 
-    def _centre_changed(self) -> None:
-        self.map.side.setVisible(self.centre.currentWidget() is self.map)
+    def _show_legend(self) -> None:
+        """Show the legend of the map that is in front, where there is one."""
+        shown, compare = self.centre.currentWidget(), self.compare.made
+        if shown is self.compare and compare is not None and compare.loader.overlay is not None:
+            self.legends.setCurrentWidget(compare.side)
+            self.legends.show()
+        else:
+            self.legends.setCurrentWidget(self.map.side)
+            self.legends.setVisible(shown is self.map)
 
     def _show_table_title(self, title: str) -> None:
-        self.centre.setTabText(self.centre.indexOf(self.structure), title.replace("&", "&&"))
+        index, text = self.centre.indexOf(self.structure), title.replace("&", "&&")
+        if text != self.centre.tabText(index):  # or all of it would be repainted
+            self.centre.setTabText(index, text)
 
 
 def _sentence(text: str) -> str:

@@ -7,7 +7,7 @@ from html import escape
 from typing import Final
 
 from PySide6.QtCore import QSize, Qt, QTimer, QUrl
-from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -34,6 +34,10 @@ from qcowgui.gui.views.rich_text import RichText
 
 OWNERS_DELAY_MS: Final = 250
 """Before the tables are looked through: who steps through a table need not wait for each row."""
+
+PREVIOUS_KEY: Final = "Alt+Up"
+NEXT_KEY: Final = "Alt+Down"
+COPY_KEY: Final = "Ctrl+Alt+I"
 
 _KEPT_OWNERS: Final = 64
 _MAX_WORDS: Final = 2
@@ -68,6 +72,12 @@ class Inspector(QWidget):
         self._delay.setSingleShot(True)
         self._delay.setInterval(OWNERS_DELAY_MS)
         self._delay.timeout.connect(self._look_for_owners)
+        # Of its own turn of the event loop, and once for all that happens in one: it takes longer
+        # than all others that follow the selection.
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(1)  # 0 would wait until there is nothing else to do
+        self._later.timeout.connect(self.refresh)
         self._make_widgets()
         self._arrange()
         self._connect()
@@ -87,6 +97,7 @@ class Inspector(QWidget):
 
     def abandon(self) -> None:
         """Take no more results: the tab is being closed."""
+        self._later.stop()
         self._stop_looking()
 
     def copy_all(self) -> None:
@@ -105,20 +116,23 @@ class Inspector(QWidget):
         self.verdict = QLabel()
         self.verdict.setWordWrap(True)
         self.verdict.setTextFormat(Qt.TextFormat.PlainText)
-        self.previous = self._button(self.tr("Previous entry"))
-        self.next = self._button(self.tr("Next entry"))
-        self.copy = self._button(self.tr("Copy everything that is said here"))
+        self.previous = self._button(self.tr("Previous entry"), PREVIOUS_KEY)
+        self.next = self._button(self.tr("Next entry"), NEXT_KEY)
+        self.copy = self._button(self.tr("Copy everything that is said here"), COPY_KEY)
         self.intro = RichText(self.tr("What it says"))
         self.words = [BitFields(self._theme) for _ in range(_MAX_WORDS)]
         self.details = RichText(self.tr("Details"))
         self.owners = RichText(self.tr("Owners"))
         self.source = RichText(self.tr("Source"))
 
-    def _button(self, name: str) -> QToolButton:
+    def _button(self, name: str, key: str) -> QToolButton:
         button = QToolButton()
         button.setAutoRaise(True)
         button.setIconSize(_ICON_SIZE)
-        button.setToolTip(name)
+        sequence = QKeySequence(key)
+        button.setShortcut(sequence)
+        shown = sequence.toString(QKeySequence.SequenceFormat.NativeText)
+        button.setToolTip(f"{name} ({shown})")
         button.setAccessibleName(name)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         return button
@@ -160,11 +174,14 @@ class Inspector(QWidget):
     def _connect(self) -> None:
         session = self._session
         session.changed.connect(self._reread)
-        session.mapping_changed.connect(self.refresh)
-        session.check_changed.connect(self.refresh)
-        session.index_changed.connect(self.refresh)
-        session.selection_changed.connect(self.refresh)
-        session.bytes_loaded.connect(self.refresh)
+        for signal in (
+            session.mapping_changed,
+            session.check_changed,
+            session.index_changed,
+            session.selection_changed,
+            session.bytes_loaded,
+        ):
+            signal.connect(self._later.start)
         self._theme.changed.connect(self._paint_icons)
         self.copy.clicked.connect(self.copy_all)
         self.previous.clicked.connect(lambda: self._step(forward=False))
@@ -328,6 +345,8 @@ class Inspector(QWidget):
             self._show_texts(self._shown)
 
     def _step(self, *, forward: bool) -> None:
+        if self._later.isActive():  # a key that is held down comes again before it
+            self.refresh()
         if self._shown is not None:
             place = self._shown.next if forward else self._shown.previous
             if place is not None:

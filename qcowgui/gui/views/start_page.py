@@ -130,12 +130,6 @@ class StartPage(QWidget):
         self._paint()
         self._show_recent()
 
-    def set_drop_hot(self, hot: bool) -> None:
-        """Show whether files are held above the window."""
-        self._target.setProperty("hot", hot)
-        self._target.style().unpolish(self._target)
-        self._target.style().polish(self._target)
-
     def set_samples_busy(self, busy: bool) -> None:
         """Show whether the samples are being made."""
         for button in self.samples.values():

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from qcowgui.gui.formatters import SEVERITY_TONES
-from qcowgui.gui.models.structure_tree import BADGE_ROLE, NOTE_ROLE, StructureTreeModel
+from qcowgui.gui.models.structure_tree import LINE_ROLE, StructureTreeModel, TreeLine
 from qcowgui.gui.models.tree_badges import Badge
 from qcowgui.gui.session import Session
 from qcowgui.gui.theme import Theme
@@ -109,22 +109,24 @@ class _NodeDelegate(QStyledItemDelegate):
         return QSize(0, max(size.height(), option.fontMetrics.height() + 8))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
-        """Paint one node."""
-        self.initStyleOption(option, index)
-        title = option.text
-        option.text = ""
+        """Paint one node.
+
+        The base class would ask the model for six things that no node has.
+        """
+        line = index.data(LINE_ROLE)
+        if not isinstance(line, TreeLine):
+            return
         widget = option.widget
         style = widget.style()
-        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, option, painter, widget)
+        style.drawPrimitive(QStyle.PrimitiveElement.PE_PanelItemViewItem, option, painter, widget)
         painter.save()
         rect = option.rect.adjusted(_EDGE, 0, -_EDGE, 0)
-        badge = index.data(BADGE_ROLE)
-        if isinstance(badge, Badge):
-            rect.setRight(self._paint_badge(painter, option, rect, badge) - _GAP)
+        title, note = line.title, line.note
+        if line.badge is not None:
+            rect.setRight(self._paint_badge(painter, option, rect, line.badge) - _GAP)
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
         text_role = QPalette.ColorRole.HighlightedText if selected else QPalette.ColorRole.Text
         text_colour = option.palette.color(text_role)
-        note = str(index.data(NOTE_ROLE) or "")
         metrics = option.fontMetrics
         painter.setFont(option.font)
         title_width = metrics.horizontalAdvance(title)

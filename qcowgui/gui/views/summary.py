@@ -49,14 +49,14 @@ def _fragmented_item(session: Session) -> Item:
     if session.check is None:
         running = session.check_state is CheckState.RUNNING
         return title, "…" if running else NOTHING, session.looked_at()
-    totals = session.check.totals
+    mapped = session.check.mapped
     detail = translate(
         "summary", "{count} of {total} don’t lie behind the one before them in the file"
     ).format(
-        count=f"{totals.fragmented_clusters:,}",
-        total=format_count(totals.allocated_clusters, "stored cluster"),
+        count=f"{mapped.fragmented:,}",
+        total=format_count(mapped.allocated, "stored cluster"),
     )
-    share = describe.share_text(totals.fragmented_clusters, totals.allocated_clusters)
+    share = describe.share_text(mapped.fragmented, mapped.allocated)
     return title, share, detail
 
 
