@@ -47,23 +47,26 @@ def iter_clusters(
         end: End; when it lies inside a cluster, that one is filled up with zeros.
         cluster_bytes: The target's cluster size.
     """
-    position = 0
+    position = -1
+    piece_start = piece_end = start
+    data: Buffer = b""
     for offset in range(start, end, cluster_bytes):
         stop = offset + cluster_bytes
-        while position < len(pieces) and _end(pieces[position]) <= offset:
+        while piece_end <= offset and position < len(pieces):
             position += 1
+            if position < len(pieces):
+                piece = pieces[position]
+                piece_start, piece_end = piece.start, _end(piece)
+                data = piece.data
         number = offset // cluster_bytes
-        if position == len(pieces) or pieces[position].start >= stop:
+        if position == len(pieces) or piece_start >= stop:
             yield number, None
-            continue
-        piece = pieces[position]
-        if piece.start <= offset and _end(piece) >= stop:
-            data = piece.data
-            if len(data) != cluster_bytes:
-                data = memoryview(data)[offset - piece.start : stop - piece.start]
+        elif piece_start == offset and piece_end == stop:
             yield number, data
-            continue
-        yield number, _gather(pieces, position, offset, cluster_bytes)
+        elif piece_start <= offset and piece_end >= stop:
+            yield number, memoryview(data)[offset - piece_start : stop - piece_start]
+        else:
+            yield number, _gather(pieces, position, offset, cluster_bytes)
 
 
 def _end(piece: Piece) -> int:

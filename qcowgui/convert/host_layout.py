@@ -36,10 +36,15 @@ class HostLayout:
             write: Called for each refcount block and for the refcount table.
         """
         self._geometry = geometry
+        self._cluster_bits = geometry.cluster_bits
+        self._in_cluster_mask = geometry.cluster_bytes - 1
+        self._refcount_max = geometry.refcount_max
         self._write = write
         self._next_cluster = 0
         # Counts of the host clusters from _counts_base on; those before _counted are in blocks.
         self._counts = np.zeros(_GROWTH_CLUSTERS, dtype=np.uint64)
+        # The same memory: one count costs a third of the time that numpy takes for it.
+        self._cells = self._counts.data
         self._counts_base = 0
         self._counted = 0
         self._block_offsets: list[int] = []
@@ -78,18 +83,19 @@ class HostLayout:
             self._payload_limit = self.end_offset
             self._reserve()
         self._payload_end = last
-        base = self._counts_base
-        bits = self._geometry.cluster_bits
-        for cluster in range(offset >> bits, ((last - 1) >> bits) + 1):
-            self._counts[cluster - base] += np.uint64(1)
+        bits = self._cluster_bits
+        first_cell = (offset >> bits) - self._counts_base
+        last_cell = ((last - 1) >> bits) - self._counts_base
+        self._cells[first_cell] += 1
+        if last_cell != first_cell:  # a payload is shorter than a cluster
+            self._cells[last_cell] += 1
         return offset
 
     def _may_share(self, offset: int) -> bool:
         """Whether the cluster that holds `offset`, the end of the last payload, may be shared."""
-        if self._geometry.offset_in_cluster(offset) == 0:
+        if not offset & self._in_cluster_mask:
             return True  # the last payload filled its cluster
-        cluster = offset >> self._geometry.cluster_bits
-        return int(self._counts[cluster - self._counts_base]) < self._geometry.refcount_max
+        return self._cells[(offset >> self._cluster_bits) - self._counts_base] < self._refcount_max
 
     def _reserve(self) -> None:
         """Make room for counts up to the next free cluster."""
@@ -101,6 +107,7 @@ class HostLayout:
         size = align_up(max(needed, len(kept)) + _GROWTH_CLUSTERS, _GROWTH_CLUSTERS)
         self._counts = np.zeros(size, dtype=np.uint64)
         self._counts[: len(kept)] = kept
+        self._cells = self._counts.data
         self._counts_base = self._counted
 
     def write_final_blocks(self) -> None:

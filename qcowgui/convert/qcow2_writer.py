@@ -77,7 +77,7 @@ class Qcow2Writer:
         self._preallocates = options.preallocation != "off"
         self._placed_clusters = 0
         self._table_index = -1
-        self._table = np.zeros(0, dtype=">u8")
+        self._open_words(0)
         self._next_batch = 0
         self._waiting: dict[int, EncodedBatch] = {}
         self._max_waiting = 2 * workers
@@ -140,8 +140,7 @@ class Qcow2Writer:
                 entries.append((number, COPIED | offset, self._subclusters(data)))
                 offset += self.geometry.cluster_bytes
         entries.sort()
-        for number, word, bitmap in entries:
-            self._enter(number, word, bitmap)
+        self._enter(entries)
         self._close_tables_before(batch.end_cluster >> self.geometry.l2_bits)
         self._layout.write_final_blocks()
         return writes
@@ -201,27 +200,37 @@ class Qcow2Writer:
             return allocated
         return allocated | (allocated ^ _ALL_SUBCLUSTERS) << SUBCLUSTERS
 
-    def _enter(self, number: int, word: int, bitmap: int) -> None:
-        table, index = number >> self.geometry.l2_bits, number & (self.geometry.l2_entries - 1)
-        self._open_table(table)
-        if self.geometry.extended_l2:
-            self._table[2 * index] = word
-            self._table[2 * index + 1] = bitmap
-        else:
-            self._table[index] = word
+    def _enter(self, entries: Sequence[tuple[int, int, int]]) -> None:
+        """Enter (guest cluster, word, subcluster bitmap) in the tables, in the guest's order."""
+        l2_bits, index_mask = self.geometry.l2_bits, self.geometry.l2_entries - 1
+        extended = self.geometry.extended_l2
+        for number, word, bitmap in entries:
+            if number >> l2_bits != self._table_index:
+                self._open_table(number >> l2_bits)
+            index = number & index_mask
+            if extended:
+                self._cells[2 * index] = word
+                self._cells[2 * index + 1] = bitmap
+            else:
+                self._cells[index] = word
 
     def _open_table(self, table: int) -> None:
         """Begin an L2 table, unless it is the open one."""
         if table != self._table_index:
             self._close_tables_before(table)
             self._table_index = table
-            self._table = np.zeros(self.geometry.cluster_bytes // ENTRY_BYTES, dtype=">u8")
+            self._open_words(self.geometry.cluster_bytes // ENTRY_BYTES)
+
+    def _open_words(self, count: int) -> None:
+        # In the machine's byte order as long as it is filled: then one entry is quickly set.
+        self._table = np.zeros(count, dtype=np.uint64)
+        self._cells = self._table.data
 
     def _close_tables_before(self, table: int) -> None:
         """Write the open L2 table when nothing more can belong to it."""
         if 0 <= self._table_index < table:
             offset = self._layout.allocate_clusters(1)
-            self._output.write_at(offset, self._table.tobytes())
+            self._output.write_at(offset, self._table.astype(">u8").tobytes())
             self._l1[self._table_index] = COPIED | offset
             self._table_index = -1
 

@@ -58,20 +58,25 @@ class CancelToken:
         self._event = threading.Event()
         self._go_on = threading.Event()
         self._go_on.set()
+        # Whether there is anything to look at: workers ask for each cluster.
+        self._disturbed = False
 
     def cancel(self) -> None:
         """Ask for a stop, of paused workers as well. Thread-safe, and safe to call again."""
         self._event.set()
+        self._disturbed = True
         self._go_on.set()
 
     def pause(self) -> None:
         """Ask the workers to wait where they next look, until `resume` or `cancel`. Thread-safe."""
         self._go_on.clear()
+        self._disturbed = True
         if self._event.is_set():  # set meanwhile, or before: nobody may wait for a cancelled job
             self._go_on.set()
 
     def resume(self) -> None:
         """Let paused workers go on. Thread-safe, and safe to call without a pause."""
+        # It stays disturbed: a request to stop that comes in this moment must not be forgotten.
         self._go_on.set()
 
     @property
@@ -86,10 +91,10 @@ class CancelToken:
 
     def raise_if_cancelled(self) -> None:
         """Raise Cancelled when a stop was asked for; while paused, wait first."""
-        if not self._go_on.is_set():  # asked first, as it is quicker and nearly always so
+        if self._disturbed:
             self._go_on.wait()
-        if self._event.is_set():
-            raise Cancelled
+            if self._event.is_set():
+                raise Cancelled
 
 
 @dataclass(frozen=True, slots=True)

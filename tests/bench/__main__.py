@@ -1,7 +1,7 @@
 """`python -m tests.bench`: measure qcowgui against qemu-img, from the project's root.
 
 `python -m tests.bench gui` measures the window instead, `python -m tests.bench check` how fast an
-image is checked.
+image is checked, `python -m tests.bench python` how long Python itself takes for a cluster.
 """
 
 from __future__ import annotations
@@ -157,6 +157,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from tests.bench import check  # nor does this one need the corpus
 
         return check.main(given[1:])
+    if given[:1] == ["python"]:
+        from tests.bench import python_time
+
+        return python_time.main(given[1:])
     options = _parse_arguments(given)
     try:
         return _bench(options)

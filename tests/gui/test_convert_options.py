@@ -19,11 +19,11 @@ from qcowgui.convert.options import ConvertOptions, TargetFormat
 from qcowgui.engine.qpool import QPoolExecutor
 from qcowgui.errors import OptionsError
 from qcowgui.gui.background import BackgroundRunner
+from qcowgui.gui.consent import Consent
 from qcowgui.gui.dialogs.convert import ConvertDialog
 from qcowgui.gui.opening import inspect_image
 from qcowgui.gui.settings import Settings
 from qcowgui.gui.theme import Theme
-from qcowgui.image.references import AllowGate
 
 Case = dict[str, Any]
 
@@ -120,7 +120,7 @@ def form(qtbot: QtBot, theme: Theme, settings: Settings, source: Path) -> Iterat
         settings=settings,
         runner=runner,
         inspected=inspect_image(source),
-        allowed=[source.with_name("base.raw")],
+        consent=Consent((source.with_name("base.raw"),)),
     )
     made.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
     made.forecast.stopped = True
@@ -150,9 +150,9 @@ def choose(form: ConvertDialog, case: Case) -> None:
     fields.backing.setCurrentIndex(fields.backing.findData(backing))
 
 
-def convert(options: ConvertOptions, allowed: list[Path]) -> ConvertResult:
+def convert(options: ConvertOptions, consent: Consent) -> ConvertResult:
     with QPoolExecutor(options.threads) as executor:
-        return ConvertJob(options, AllowGate(tuple(allowed))).run(executor)
+        return ConvertJob(options, consent.gate()).run(executor)
 
 
 CASES = pairwise()
@@ -170,8 +170,8 @@ def test_an_option_of_the_form_is_one_of_the_image(
     choose(form, case)
     target = tmp_path / "made.qcow2"
     form.target.target.choose(str(target))
-    ((options, allowed),) = form.wanted()
-    result = convert(options, allowed)
+    ((options, consent),) = form.wanted()
+    result = convert(options, consent)
     assert result.verified == case["verify"]
     assert options.threads == case["threads"]
     assert options.salvage == case["salvage"]
@@ -214,8 +214,8 @@ def test_level_and_window_reach_the_encoder(form: ConvertDialog, tmp_path: Path)
         form.fields.deflate_window.setCurrentIndex(form.fields.deflate_window.findData(window))
         form.fields.level.setValue(level)
         form.target.target.choose(str(tmp_path / f"{level}-{window}.qcow2"))
-        ((options, allowed),) = form.wanted()
-        sizes[level, window] = convert(options, allowed).target_bytes
+        ((options, consent),) = form.wanted()
+        sizes[level, window] = convert(options, consent).target_bytes
     assert sizes[9, "32k"] < sizes[1, "32k"]
     assert sizes[9, "32k"] < sizes[9, "4k"]
 
@@ -227,8 +227,8 @@ def test_holes_of_a_raw_target(
     form.fields.choose("raw", "none")
     form.fields.sparse.setCurrentIndex(form.fields.sparse.findData(sparse))
     form.target.target.choose(str(tmp_path / "made.raw"))
-    ((options, allowed),) = form.wanted()
-    convert(options, allowed)
+    ((options, consent),) = form.wanted()
+    convert(options, consent)
     assert run("qemu-img", "compare", source, tmp_path / "made.raw").returncode == 0
     kib = (tmp_path / "made.raw").stat().st_blocks // 2
     assert kib >= blocks
@@ -249,8 +249,8 @@ def test_space_is_set_aside(
     fields.preallocation.setCurrentIndex(item)
     target = tmp_path / "made"
     form.target.target.choose(str(target))
-    ((options, allowed),) = form.wanted()
-    convert(options, allowed)
+    ((options, consent),) = form.wanted()
+    convert(options, consent)
     assert run("qemu-img", "compare", source, target).returncode == 0
     if target_format == "qcow2":
         check = json.loads(run("qemu-img", "check", "--output=json", target).stdout)
@@ -280,8 +280,8 @@ def test_a_source_that_is_called_raw_is_copied_byte_by_byte(
     form.fields.choose("raw", "none")
     form.fields.source_format.setCurrentIndex(form.fields.source_format.findData("raw"))
     form.target.target.choose(str(tmp_path / "made.raw"))
-    ((options, allowed),) = form.wanted()
-    convert(options, allowed)
+    ((options, consent),) = form.wanted()
+    convert(options, consent)
     assert (tmp_path / "made.raw").read_bytes()[: source.stat().st_size] == source.read_bytes()
 
 
@@ -292,8 +292,8 @@ def test_a_named_backing_file_is_kept(form: ConvertDialog, source: Path, tmp_pat
     form.fields.backing_name.setText("other.raw")
     form.fields.backing_format.setCurrentIndex(form.fields.backing_format.findData("raw"))
     form.target.target.choose(str(tmp_path / "made.qcow2"))
-    ((options, allowed),) = form.wanted()
-    convert(options, allowed)
+    ((options, consent),) = form.wanted()
+    convert(options, consent)
     assert info(tmp_path / "made.qcow2")["backing-filename"] == "other.raw"
     assert run("qemu-img", "compare", source, tmp_path / "made.qcow2").returncode == 0
 
@@ -307,8 +307,8 @@ def test_snapshots_become_images_of_their_own(
     form.target.target.choose(str(tmp_path / "made.qcow2"))
     wanted = form.wanted()
     assert [options.snapshot is None for options, _ in wanted] == [False, True]
-    for options, allowed in wanted:
-        convert(options, allowed)
+    for options, consent in wanted:
+        convert(options, consent)
     snapshot, active = (options.target for options, _ in wanted)
     assert active == tmp_path / "made.qcow2"
     assert run("qemu-img", "compare", source, active).returncode == 0
@@ -332,8 +332,8 @@ def test_salvage_reaches_the_reader(
     qtbot.addWidget(form)
     qtbot.waitUntil(lambda: bool(form.entries.items))
     form.fields.salvage.setChecked(True)
-    ((options, allowed),) = form.wanted()
-    losses = convert(options, allowed).losses
+    ((options, consent),) = form.wanted()
+    losses = convert(options, consent).losses
     assert [(lost.start, lost.length) for lost in losses] == [((512 - 128) << 10, 128 << 10)]
     form.reject()
     qtbot.waitUntil(lambda: not runner.active)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from PySide6.QtCore import QCoreApplication
@@ -15,17 +14,18 @@ from qcowgui.convert.forecast import DEFAULT_CANDIDATES, Candidate, CandidateFor
 from qcowgui.convert.options import ConvertOptions
 from qcowgui.convert.presets import PRESETS, apply, facts_of, preset
 from qcowgui.errors import OptionsError
+from qcowgui.gui.consent import Consent
 from qcowgui.gui.dialogs.convert_work import Looked
 from qcowgui.gui.forecast_work import Forecasted
-from qcowgui.gui.formatters import short_duration_text
+from qcowgui.gui.formatters import path_text, short_duration_text
 from qcowgui.units import format_count, format_size
 
 translate = QCoreApplication.translate
 
 Values = dict[str, Any]
 """Fields of ConvertOptions by name, but for those that belong to one file."""
-Wanted = tuple[ConvertOptions, list[Path]]
-"""A conversion, and the referenced files that a person has agreed to open for it."""
+Wanted = tuple[ConvertOptions, Consent]
+"""A conversion, and what a person has agreed to for it."""
 
 COMPRESSION_TYPES: Final = {kind.label: kind for kind in CompressionType}
 DEFAULTS: Final[Values] = {
@@ -259,8 +259,18 @@ def _size(looked: Looked) -> str:
 
 
 def qcowgui_text(wanted: Iterable[Wanted]) -> str:
-    """The commands of this program that do the same, each in a line."""
-    return "\n".join(command_text(qcowgui_command(options, allowed)) for options, allowed in wanted)
+    """The commands of this program that do the same, each in a line.
+
+    A command can't say where a file was located by hand: comments do.
+    """
+    lines: dict[str, None] = {}
+    for options, consent in wanted:
+        lines[command_text(qcowgui_command(options, consent.allowed))] = None
+        for (image, name), path in consent.located.items():
+            text = translate("convert", "Here, {name} of {image} was read at {path}.")
+            shown = text.format(name=path_text(name), image=path_text(image), path=path_text(path))
+            lines[f"# {shown}"] = None
+    return "\n".join(lines)
 
 
 def qemu_img_text(wanted: Iterable[ConvertOptions]) -> tuple[str, tuple[str, ...]]:
