@@ -13,8 +13,12 @@ RUNTIME_PACKAGES=(
     libxcb-randr0 libxcb-render-util0 libxcb-shape0 libxcb-xinerama0 libxcb-xkb1 libdbus-1-3
     libfontconfig1 fonts-dejavu-core
 )
-# The tests' oracle, file systems for its images, and a display with somebody to click.
-TEST_PACKAGES=(qemu-utils e2fsprogs xvfb xdotool)
+# The tests' oracle, file systems for its images, a display with somebody to click and a small
+# desktop on it, and the judges of what is made for desktops, shells and man.
+TEST_PACKAGES=(
+    qemu-utils e2fsprogs xvfb xdotool imagemagick openbox xdg-utils libglib2.0-bin shared-mime-info
+    desktop-file-utils appstream mandoc bash-completion fish zsh
+)
 
 say() {
     printf '%s\n' "$@" >&2

@@ -151,7 +151,7 @@ def oklab(colour: str, vision: NDArray[np.float64]) -> NDArray[np.float64]:
 def test_the_desktop_entry_opens_qcow2_images() -> None:
     desktop = configparser.ConfigParser(interpolation=None)
     desktop.optionxform = str  # type: ignore[assignment,method-assign]
-    desktop.read_string(resource_path("qcowgui.desktop").read_text())
+    desktop.read_string(resource_path("desktop", "qcowgui.desktop").read_text("utf-8"))
     entry = desktop["Desktop Entry"]
     assert entry["Exec"] == "qcowgui %F"
     assert entry["MimeType"] == "application/x-qemu-disk;"

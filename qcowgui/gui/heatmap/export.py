@@ -14,9 +14,9 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QImage, QImageWriter, QPa
 from qcowgui.check.cells import Tally
 from qcowgui.errors import OutputError
 from qcowgui.gui.heatmap.layers import Key
-from qcowgui.gui.heatmap.palette import hatch_of
 from qcowgui.gui.heatmap.swatches import SIDE, draw_swatch
 from qcowgui.gui.theme import Colours
+from qcowgui.report.palette import hatch_of
 from qcowgui.units import format_size
 
 _MARGIN: Final = 16

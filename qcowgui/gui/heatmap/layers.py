@@ -14,7 +14,7 @@ from qcowgui.check import clustermap, guestmap
 from qcowgui.check.cells import Cells, Description, Tally, tally
 from qcowgui.check.clustermap import ClusterState
 from qcowgui.check.guestmap import GuestState
-from qcowgui.gui.heatmap.palette import Colour, guest_colour, hatch_of, host_colour
+from qcowgui.report.palette import Colour, guest_colour, hatch_of, host_colour
 
 translate = QCoreApplication.translate
 

@@ -14,7 +14,7 @@ from PySide6.QtCore import QCoreApplication
 
 from qcowgui.check.cells import Cells
 from qcowgui.gui.heatmap.layers import ColourMode, Key
-from qcowgui.gui.heatmap.palette import named_colour, ramp
+from qcowgui.report.palette import named_colour, ramp
 from qcowgui.units import GIB, MIB
 
 translate = QCoreApplication.translate

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
 
 from qcowgui.gui.heatmap.layers import Key
-from qcowgui.gui.heatmap.palette import hatch_of
+from qcowgui.report.palette import hatch_of
 
 SIDE: Final = 14
 """Device-independent pixels."""

@@ -10,9 +10,9 @@ import pytest
 
 from qcowgui.check.clustermap import ClusterState
 from qcowgui.gui.heatmap.layers import GUEST_KEYS, HOST_KEYS, MAX_VALUE, ColourMode, Key
-from qcowgui.gui.heatmap.palette import Colour, hatch_of, luminance, named_colour, ramp
 from qcowgui.gui.heatmap.scales import keys_of
 from qcowgui.gui.theme import DARK, LIGHT
+from qcowgui.report.palette import Colour, hatch_of, luminance, named_colour, ramp
 from tests.unit.test_resources import VISIONS, oklab
 
 LEAST_DISTANCE: Final = 0.06

@@ -48,15 +48,39 @@ _GUEST_NAMES: Final = {
 }
 
 
+_FAULTS: Final = frozenset(
+    ("leaked", "contested", "used-but-free", "beyond-end", "refcount-high", "refcount-low")
+)
+
+
+class _Palette:
+    """Which palette is in use: one for the application, as there is one theme."""
+
+    only_faults = False
+
+
 class Colour(NamedTuple):
-    """A colour in both themes, as #rrggbb."""
+    """A colour in both themes, as #rrggbb.
+
+    Attributes:
+        light: In the light theme.
+        dark: In the dark one.
+        kept: Whether it stays a colour where only what is wrong has one.
+    """
 
     light: str
     dark: str
+    kept: bool = True
 
     def of(self, *, dark: bool) -> str:
-        """The one of a theme."""
-        return self.dark if dark else self.light
+        """The one of a theme, in the palette that is in use."""
+        colour = self.dark if dark else self.light
+        return grey_of(colour) if _Palette.only_faults and not self.kept else colour
+
+
+def colour_only_faults(wanted: bool) -> None:
+    """Show all states but faults in greys that are as bright as their colours, or all in colour."""
+    _Palette.only_faults = wanted
 
 
 def host_colour(state: ClusterState) -> Colour:
@@ -89,7 +113,7 @@ def named_colour(name: str) -> Colour:
 def ramp(steps: int) -> tuple[Colour, ...]:
     """Colours for a quantity in so many steps, from calm to strong, their luminance monotonous."""
     light, dark = (_ramp(anchors, steps) for anchors in _anchors())
-    return tuple(Colour(*pair) for pair in zip(light, dark, strict=True))
+    return tuple(Colour(*pair, kept=False) for pair in zip(light, dark, strict=True))
 
 
 def luminance(colour: str) -> float:
@@ -100,6 +124,14 @@ def luminance(colour: str) -> float:
         for value in channels
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@cache
+def grey_of(colour: str) -> str:
+    """The grey that is as bright as a colour: their luminance is the same."""
+    linear = luminance(colour)
+    value = linear * 12.92 if linear <= 0.0031308 else 1.055 * linear ** (1 / 2.4) - 0.055
+    return "#" + bytes([round(value * 255)] * 3).hex()
 
 
 def hatch_of(colour: str) -> str:
@@ -127,7 +159,10 @@ def _mixed(one: str, other: str, share: float) -> str:
 def _colours() -> dict[str, Colour]:
     content = json.loads(resource_path("colours.json").read_text("utf-8"))
     entries = {**content["roles"], **content["states"]}
-    return {name: Colour(pair["light"], pair["dark"]) for name, pair in entries.items()}
+    return {
+        name: Colour(pair["light"], pair["dark"], kept=name in _FAULTS)
+        for name, pair in entries.items()
+    }
 
 
 @cache

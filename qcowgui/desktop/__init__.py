@@ -1,0 +1,1 @@
+"""The desktop around the program: menu entry, icons, file association; how pictures are made."""
