@@ -5,7 +5,7 @@
 They are for the eye of whoever changes a view, and for the README. Those that are kept:
 
     python -m tests.screenshots resources/screenshots window-light window-dark convert-dark \
-        both-orders-light l2-and-bytes-light damaged-dark
+        both-orders-light l2-and-bytes-light damaged-dark queue-light forecast-dark
 """
 
 from __future__ import annotations
@@ -16,20 +16,24 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import time
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
+from typing import Final, Literal
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import numpy as np
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSignalBlocker, QSize, Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QWidget
 
 from qcowgui.convert.options import ConvertOptions
 from qcowgui.gui.app import Application, describe_application
 from qcowgui.gui.dialogs.about import AboutDialog, KeyboardDialog
 from qcowgui.gui.dialogs.allow import AllowBox
+from qcowgui.gui.dialogs.convert import ConvertDialog
+from qcowgui.gui.dialogs.forecast_panel import ForecastState
 from qcowgui.gui.heatmap.layers import Order
 from qcowgui.gui.main_window import MainWindow
 from qcowgui.gui.selection import Selection
@@ -37,12 +41,17 @@ from qcowgui.gui.settings import ColourScheme, Settings
 from qcowgui.gui.structures import StructureKey
 from qcowgui.gui.theme import Theme
 from qcowgui.gui.views.image_view import ImageView
-from tests.support.base_images import pattern, rich
+from tests.support.base_images import pattern, rich, text
 from tests.support.builder import ImageBuilder
 from tests.support.damages import DAMAGES
 
 SIZE = QSize(1280, 800)
 _COLOURS = 256
+_QUEUE_HEIGHT: Final = 330
+_HALF: Final = 0.45
+_QUIET_SECONDS: Final = 0.3
+_SHOWN_FOLDER: Final = "/srv/images"
+"""Stands in the pictures where the images really are in a temporary folder."""
 
 
 class Studio:
@@ -87,6 +96,10 @@ class Studio:
         yield "not-qcow2", self.window("disk.vmdk")
         yield from self._dialogs()
         yield "conversions", self._conversions()
+        window = self._queue()
+        yield "queue", window
+        window.controller.cancel_all()
+        self.wait_while(lambda: window.controller.active)
 
     def _structures(self) -> Iterator[tuple[str, QWidget]]:
         for key in (StructureKey.FEATURES, StructureKey.EXTENSIONS, StructureKey.SNAPSHOTS):
@@ -102,7 +115,7 @@ class Studio:
     def _places(self) -> Iterator[tuple[str, QWidget]]:
         """The other pages of a tab, and the bytes."""
         window, view = self._opened("windows-server.qcow2")
-        view.session.select(Selection(StructureKey.L2, 3, part=0))
+        view.session.select(Selection(StructureKey.L2, 9, part=0))
         view.show_table()
         window.docks.raise_dock(window.docks.hex)
         self.settle(window)
@@ -128,50 +141,81 @@ class Studio:
         return window, view
 
     def settle(self, window: MainWindow) -> None:
-        """Let what was asked for come."""
-        self.app.processEvents()
-        self.wait_while(lambda: window.loader.active)
+        """Let what was asked for come, and what that asks for in turn."""
+        quiet_since = time.monotonic()
+        while time.monotonic() - quiet_since < _QUIET_SECONDS:
+            self.app.processEvents()
+            if window.loader.active:
+                quiet_since = time.monotonic()
 
     def _dialogs(self) -> Iterator[tuple[str, QWidget]]:
-        yield "convert", self._convert()
-        window = self.window("windows-server.qcow2")
-        dialog = window.convert_dialog()
-        yield "convert-raw", self.show(dialog)
-        dialog.fields.choose("qcow2", "zstd")
-        dialog.fields.more_button.setChecked(True)
-        dialog.fields.compat.setCurrentIndex(1)
-        yield "convert-error", self.show(dialog)
-        view = window.current_view()
-        assert view is not None
+        yield "convert", self._form("web-server.qcow2")
+        form = self._form("web-server.qcow2")
+        form.forecast.start_button.click()
+        self.wait_while(lambda: form.forecast.state is ForecastState.RUNNING)
+        self.settle_form(form)
+        yield "forecast", form
+        yield "convert-more", self._form("web-server.qcow2", "windows-server.qcow2", more=True)
+        form = self._form("windows-server.qcow2", more=True)
+        form.fields.compat.setCurrentIndex(1)
+        self.settle_form(form)
+        yield "convert-error", form
+        window, view = self._opened("windows-server.qcow2")
         assert view.session.inspected is not None
         references = [state.reference for state in view.session.inspected.references]
         yield "allow", self.show(AllowBox(references, window))
         yield "keyboard", self.show(KeyboardDialog(window.actions_.all(), self.theme, window))
         yield "about", self.show(AboutDialog(self.app.windowIcon(), window))
 
-    def _convert(self) -> QWidget:
-        window = self.window("web-server.qcow2")
-        dialog = window.convert_dialog()
-        dialog.fields.choose("qcow2", "zstd")
-        dialog.source.setText("web-server.qcow2")
-        dialog.target.setText("web-server-zstd.qcow2")
-        dialog.fields.more_button.setChecked(True)
-        return self.show(dialog)
+    def _form(self, *names: str, more: bool = False) -> ConvertDialog:
+        """The form for images, which begins with the preset for the smallest file."""
+        window = self.window()
+        form = window.queue.form([self.images / name for name in names], preset="smallest")
+        form.forecast.stopped = True  # a picture of the form alone has none, however quick it is
+        self.show(form)
+        form.column.more_button.setChecked(more)
+        self.settle_form(form)
+        return form
+
+    def settle_form(self, form: ConvertDialog) -> None:
+        """Let come what the form wants to know."""
+        self.app.processEvents()
+        self.wait_while(lambda: form.scout.busy)
+
+    def _queue(self) -> MainWindow:
+        """A queue at work on the image that is open, whose map fills."""
+        window, view = self._opened("mail-server.qcow2")
+        view.map.show_orders(Order.HOST, Order.GUEST)
+        queue, source = window.controller, self.images / "mail-server.qcow2"
+        queue.start(self._packed(source, "mail-server-zstd.qcow2", "zstd", 1))
+        self.wait_while(lambda: queue.active)
+        running = queue.start(self._packed(source, "mail-server-zlib.qcow2", "zlib", 12))
+        queue.start(self._packed(source, "mail-server-small.qcow2", "zstd", 19))
+        window.docks.raise_dock(window.docks.conversions)
+        window.resizeDocks([window.docks.conversions], [_QUEUE_HEIGHT], Qt.Orientation.Vertical)
+        self.wait_while(lambda: running.fraction < _HALF and not running.state.ended)
+        window.resize(SIZE)
+        self.app.processEvents()
+        return window
+
+    def _packed(
+        self, source: Path, name: str, compression: Literal["zlib", "zstd"], level: int
+    ) -> ConvertOptions:
+        return ConvertOptions(
+            source,
+            self.images / name,
+            "qcow2",
+            compression=compression,
+            level=level,
+            overwrite=True,
+        )
 
     def _conversions(self) -> MainWindow:
         window = self.window("data.qcow2")
-        for source, target, compression in (
-            ("data.qcow2", "data-zstd.qcow2", "zstd"),
-            ("windows-server.qcow2", "windows-server-zlib.qcow2", "zlib"),
-        ):
-            options = ConvertOptions(
-                self.images / source,
-                self.images / target,
-                "qcow2",
-                compression="zstd" if compression == "zstd" else "zlib",
-                overwrite=True,
-            )
-            window._start_conversion(options, [])
+        window.queue.start(self._packed(self.images / "data.qcow2", "data-zstd.qcow2", "zstd", 3))
+        window.queue.start(
+            self._packed(self.images / "windows-server.qcow2", "windows-zlib.qcow2", "zlib", 6)
+        )
         self.wait_while(lambda: window.controller.active)
         return window
 
@@ -196,6 +240,10 @@ def make_real_image(path: Path) -> None:
 def make_images(folder: Path) -> None:
     """The images that the views show."""
     make_real_image(folder / "web-server.qcow2")
+    builder = ImageBuilder(size=256 << 20)
+    for seed, start in enumerate(range(0, builder.size, 8 << 20)):
+        builder.write(start, text(5 << 20, seed) + pattern(1 << 20, seed))
+    builder.build().write_to(folder / "mail-server.qcow2")
     image = rich()
     image.write_to(folder / "windows-server.qcow2")
     DAMAGES["feature_incompatible_40"].apply(
@@ -234,6 +282,18 @@ def save(widget: QWidget, path: Path) -> None:
         raise OSError(f"{path} can't be written")
 
 
+def hide_folder(widget: QWidget, folder: str) -> None:
+    """Let the texts of a widget name a usual place in place of `folder`."""
+    shown: list[QLabel | QLineEdit] = [
+        *widget.findChildren(QLabel),
+        *widget.findChildren(QLineEdit),
+    ]
+    for label in shown:
+        if folder in label.text():
+            with QSignalBlocker(label):
+                label.setText(label.text().replace(folder, _SHOWN_FOLDER))
+
+
 def main(folder: Path, names: Collection[str]) -> None:
     """Take every picture, or those called `names`."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -249,6 +309,7 @@ def main(folder: Path, names: Collection[str]) -> None:
                 name = f"{view}-{tone}"
                 if not names or name in names:
                     left.discard(name)
+                    hide_folder(widget, images)
                     save(widget, folder / f"{name}.png")
                     print(folder / f"{name}.png")
             app.closeAllWindows()

@@ -17,7 +17,7 @@ from qcowgui.engine.work import CancelToken
 from qcowgui.format.entries import ClusterKind
 from qcowgui.format.geometry import COPIED, Geometry
 from qcowgui.format.tables import L2View
-from qcowgui.image.mapping import GuestMapping, Span
+from qcowgui.image.mapping import GuestMapping
 from qcowgui.units import SECTOR_BYTES, ceil_div
 
 
@@ -130,16 +130,36 @@ def guest_states(
         if span.view is None:
             part[:] = GuestState.MISSING if span.missing else GuestState.UNALLOCATED
         else:
-            part[:] = _STATE_OF_KIND[span.view.kinds]
-            if data_bytes is not None:
-                part[_beyond(span, span.view, mapping.geometry, data_bytes)] = GuestState.BEYOND_EOF
+            unused = (span.first_cluster + len(span.view)) * cluster_bytes - span.end
+            part[:] = states_of_view(
+                span.view, mapping.geometry, data_bytes=data_bytes, unused_bytes=unused
+            )
     covered = states[: max(0, ceil_div(backing_bytes, cluster_bytes) - first)]
     covered[covered == GuestState.UNALLOCATED] = GuestState.BACKING
     return states
 
 
-def _beyond(span: Span, view: L2View, geometry: Geometry, data_bytes: int) -> npt.NDArray[np.bool_]:
-    """Which stored clusters of a span the file does not hold in full.
+def states_of_view(
+    view: L2View, geometry: Geometry, *, data_bytes: int | None, unused_bytes: int = 0
+) -> Cells:
+    """What L2 entries say of their guest clusters; backing files are left out of account.
+
+    Args:
+        view: The entries.
+        geometry: Of the image.
+        data_bytes: As for `guest_states`.
+        unused_bytes: Of the last cluster, what lies behind the end of the disk.
+    """
+    states: Cells = _STATE_OF_KIND[view.kinds]
+    if data_bytes is not None:
+        states[_beyond(view, geometry, data_bytes, unused_bytes)] = GuestState.BEYOND_EOF
+    return states
+
+
+def _beyond(
+    view: L2View, geometry: Geometry, data_bytes: int, unused_bytes: int
+) -> npt.NDArray[np.bool_]:
+    """Which stored clusters of a view the file does not hold in full.
 
     Of a payload only the last sector's first byte surely exists. Of the disk's last cluster, what
     lies behind the end of the disk need not.
@@ -147,8 +167,7 @@ def _beyond(span: Span, view: L2View, geometry: Geometry, data_bytes: int) -> np
     # Without a host cluster a mixed one has no data; an external data file begins with data.
     placed = (view.host_offsets > 0) | ((view.words & np.uint64(COPIED)) != 0)
     ends = view.host_offsets + geometry.cluster_bytes
-    unused = (span.first_cluster + len(view)) * geometry.cluster_bytes - span.end
-    ends[-1] -= unused
+    ends[-1] -= unused_bytes
     packed = view.kinds == ClusterKind.COMPRESSED
     last_sectors = view.host_offsets + view.payload_bytes - SECTOR_BYTES
     ends[packed] = np.maximum(last_sectors, view.host_offsets)[packed] + 1

@@ -19,6 +19,7 @@ from qcowgui.format import describe
 from qcowgui.format.finding import CODES, Finding, Severity
 from qcowgui.image.inspect import ImageReport
 from qcowgui.image.source import ByteSource
+from qcowgui.image.summary import MappingSummary
 
 MAX_LISTED: Final = 100_000
 """Single findings of a kind that are listed: some 50 MB of memory."""
@@ -327,3 +328,24 @@ class ListingWork:
             return finding.snapshot == wanted.snapshot
         own = {group.snapshot for group in self.groups if group.code == wanted.code}
         return finding.snapshot not in own and finding.snapshot is not None
+
+
+def findings_of(
+    report: ImageReport | None, check: CheckReport | None, mapping: MappingSummary | None
+) -> tuple[Finding, ...]:
+    """Everything that was noticed, worst first, without saying the same thing twice.
+
+    Args:
+        report: What inspecting the image found.
+        check: What a check found: it says all that `report` does. Of many alike only some are here.
+        mapping: What its mapping tables amount to.
+    """
+    found: list[Finding] = []
+    if check is not None:
+        found += [finding for group in check.groups for finding in group.first]
+    elif report is not None:
+        found += report.findings
+    if mapping is not None:
+        codes = {finding.code for finding in found}
+        found += [finding for finding in mapping.findings() if finding.code not in codes]
+    return tuple(sorted(found, key=lambda finding: -finding.severity))

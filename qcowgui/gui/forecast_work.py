@@ -21,9 +21,9 @@ from qcowgui.convert.forecast_size import geometry_of
 from qcowgui.convert.qcow2_header import check_virtual_size
 from qcowgui.engine.work import CancelToken, Executor
 from qcowgui.errors import OptionsError, SourceError
+from qcowgui.gui.consent import NOTHING_ALLOWED, Consent
 from qcowgui.gui.formatters import Column, Row, Table, short_duration_text
 from qcowgui.gui.opening import Signature, signature_of
-from qcowgui.gui.queue_work import AllowNamedGate
 from qcowgui.image.chain import OpenedImage, open_image
 from qcowgui.units import format_count, format_size
 
@@ -43,7 +43,7 @@ class ForecastRequest:
         source: The image to read.
         source_format: "qcow2", "raw", or None for what the content shows.
         snapshot: Internal snapshot, as `ConvertOptions.snapshot` names it; None: the active disk.
-        allowed: The referenced files that a person has agreed to open.
+        consent: Which referenced files a person has agreed to open, and where they are.
         target_folder: Where the target would be, to try how quickly it takes data.
         verify: Whether the conversion would verify.
         salvage: Whether unreadable ranges count as zeros.
@@ -54,7 +54,7 @@ class ForecastRequest:
     source: Path
     source_format: str | None = None
     snapshot: str | None = None
-    allowed: tuple[Path, ...] = ()
+    consent: Consent = NOTHING_ALLOWED
     target_folder: Path | None = None
     verify: bool = True
     salvage: bool = False
@@ -113,7 +113,7 @@ class ForecastWork:
         with open_image(
             request.source,
             format=request.source_format,
-            gate=AllowNamedGate(request.allowed),
+            gate=request.consent.gate(),
             snapshot=request.snapshot,
             salvage=request.salvage,
         ) as source:
@@ -162,7 +162,7 @@ class ForecastCache:
         found = self._found.get(_key(request))
         if found is None or found.signature != signature:
             return None
-        return found if set(found.request.allowed) == set(request.allowed) else None
+        return found if found.request.consent == request.consent else None
 
 
 def _key(request: ForecastRequest) -> tuple[Path, str | None, bool]:

@@ -7,9 +7,11 @@ of its cells.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from PySide6.QtCore import QCoreApplication
@@ -18,6 +20,7 @@ from qcowgui.format import describe
 from qcowgui.format.features import FeatureNames
 from qcowgui.format.fields import FieldValue
 from qcowgui.format.finding import Finding, Severity
+from qcowgui.format.text import decode_name
 from qcowgui.units import format_count, format_offset
 
 translate = QCoreApplication.translate
@@ -200,3 +203,8 @@ def rate_text(bytes_per_second: float) -> str:
 def ratio_text(source_bytes: int, target_bytes: int) -> str:
     """How large the target is beside the source, or nothing for an empty source."""
     return f"{target_bytes / source_bytes:.0%}" if source_bytes else NOTHING
+
+
+def path_text(path: Path | str) -> str:
+    """A path that an image may have chosen, fit to be shown: in one line, without control codes."""
+    return decode_name(os.fsencode(path))[0]

@@ -9,9 +9,9 @@ from PySide6.QtCore import QObject, Signal
 from qcowgui.engine.work import CancelToken, Failed, Outcome
 from qcowgui.errors import QcowError
 from qcowgui.gui.background import BackgroundRunner
+from qcowgui.gui.consent import Consent
 from qcowgui.gui.guest_pages import GuestPages, OpenGuest
 from qcowgui.gui.pages import PageCache
-from qcowgui.gui.permissions import Consent
 
 
 class GuestDisk(QObject):

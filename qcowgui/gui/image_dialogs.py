@@ -39,6 +39,7 @@ class ImageDialogs(QObject):
         if not self._raise(view, RepairDialog):
             dialog = RepairDialog(view.session, self._theme, view)
             dialog.open_requested.connect(self.open_requested)
+            dialog.salvage_requested.connect(lambda: self.salvage(view))
             dialog.show()
 
     def salvage(self, view: ImageView) -> None:

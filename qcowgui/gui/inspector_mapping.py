@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication
 
 from qcowgui.check import guestmap
 from qcowgui.check.guestmap import GuestState
-from qcowgui.format.entries import ClusterKind, L1Entry, L2Entry, SubclusterKind
+from qcowgui.format.entries import L1Entry, L2Entry, SubclusterKind
 from qcowgui.format.geometry import Geometry
 from qcowgui.format.tables import decode_l2
 from qcowgui.gui.bit_layout import l1_word, l2_words
@@ -20,24 +20,13 @@ from qcowgui.gui.inspector_links import cluster_link, guest_link, table_owner_li
 from qcowgui.gui.selection import Selection
 from qcowgui.gui.structures import StructureKey
 from qcowgui.image.inspect import ImageReport
-from qcowgui.units import SECTOR_BYTES, format_count, format_offset, format_size
+from qcowgui.units import format_count, format_offset, format_size
 
 translate = QCoreApplication.translate
 
 _MAPPING: Final = "Cluster mapping"
 _EXTENDED: Final = "Extended L2 Entries"
 """Sections of QEMU's description of the format: names, which no translation changes."""
-
-_STATES: Final = {
-    ClusterKind.UNALLOCATED: GuestState.UNALLOCATED,
-    ClusterKind.ZERO_PLAIN: GuestState.ZERO,
-    ClusterKind.ZERO_ALLOC: GuestState.ZERO_ALLOC,
-    ClusterKind.NORMAL: GuestState.DATA,
-    ClusterKind.COMPRESSED: GuestState.COMPRESSED,
-    ClusterKind.MIXED: GuestState.MIXED,
-    ClusterKind.INVALID: GuestState.INVALID,
-    ClusterKind.MISSING: GuestState.MISSING,
-}
 
 
 def word_of(selection: Selection, known: Known) -> int | None:
@@ -133,22 +122,17 @@ def guest_state_of(
         version=report.header.version,
         data_file_guest_offset=start if report.header.has_data_file else None,
     )
-    state = _STATES[ClusterKind(int(view.kinds[0]))]
+    used = entry.geometry.cluster_bytes if guest is None else guest[1] - guest[0]
+    states = guestmap.states_of_view(
+        view,
+        entry.geometry,
+        data_bytes=None if report.header.has_data_file else report.file_bytes,
+        unused_bytes=entry.geometry.cluster_bytes - used,
+    )
+    state = GuestState(int(states[0]))
     if state is GuestState.UNALLOCATED and report.backing_name_raw:
         return GuestState.BACKING
-    host = data_range(entry, report)
-    stored = state in (GuestState.DATA, GuestState.MIXED, GuestState.COMPRESSED)
-    if stored and host is not None and _needed_end(entry, host, guest) > report.file_bytes:
-        return GuestState.BEYOND_EOF
     return state
-
-
-def _needed_end(entry: L2Entry, host: tuple[int, int], guest: tuple[int, int] | None) -> int:
-    """How far the file must reach: a payload's last sector may be cut, and the disk's end, too."""
-    if entry.is_compressed:
-        return max(host[1] - SECTOR_BYTES, host[0]) + 1
-    used = entry.geometry.cluster_bytes if guest is None else guest[1] - guest[0]
-    return host[0] + used
 
 
 def describe_l2(

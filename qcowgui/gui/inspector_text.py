@@ -30,6 +30,7 @@ from qcowgui.gui.inspector_entries import describe_entry
 from qcowgui.gui.inspector_places import describe_cluster, describe_guest
 from qcowgui.gui.inspector_tables import describe_field, describe_table
 from qcowgui.gui.locator import Locator
+from qcowgui.gui.models.tree_badges import structure_of
 from qcowgui.gui.selection import Selection
 from qcowgui.gui.structures import StructureKey
 from qcowgui.units import format_count, format_size
@@ -121,8 +122,11 @@ def _refcount_facts(described: Described, known: Known) -> list[Fact]:
 def findings_at(selection: Selection, cluster: int | None, known: Known) -> tuple[Finding, ...]:
     """The findings about the bytes that are selected, or about the guest bytes they map.
 
-    Of a refcount also those about the cluster that it counts.
+    Of a refcount also those about the cluster that it counts; of a structure that was chosen as a
+    whole all those about it.
     """
+    if selection.row is None and selection.host is None and selection.guest is None:
+        return tuple(found for found in known.findings if _is_of(found, selection))
     ranges = [selection.host] if selection.host is not None else []
     geometry = known.locator.geometry
     counts = selection.structure in (StructureKey.REFCOUNT_BLOCK, StructureKey.CLUSTER)
@@ -138,6 +142,13 @@ def findings_at(selection: Selection, cluster: int | None, known: Known) -> tupl
         if here or (guest is not None and _is_about(finding, guest, selection)):
             found.append(finding)
     return tuple(found)
+
+
+def _is_of(finding: Finding, selection: Selection) -> bool:
+    """Whether a finding is about the structure that is selected."""
+    if structure_of(finding) is not selection.structure or selection.part is not None:
+        return False
+    return selection.structure is not StructureKey.L1 or finding.snapshot == selection.snapshot
 
 
 def _is_about(finding: Finding, guest: tuple[int, int], selection: Selection) -> bool:

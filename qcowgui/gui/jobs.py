@@ -17,12 +17,13 @@ from qcowgui.convert.options import ConvertOptions
 from qcowgui.engine.work import CancelledOutcome, Done, Failed, Outcome, default_threads
 from qcowgui.errors import ReferencedFileError
 from qcowgui.gui.background import PULL_INTERVAL_MS, BackgroundRunner
+from qcowgui.gui.consent import NOTHING_ALLOWED, Consent, ConsentGate
 from qcowgui.gui.polite import PoliteExecutor
 from qcowgui.gui.queue_job import Job, JobState, error_texts
 from qcowgui.gui.queue_store import QueueStore, SavedJob
-from qcowgui.gui.queue_work import AllowNamedGate, Conversion, Saving
+from qcowgui.gui.queue_work import Conversion, Saving
 
-__all__ = ["AllowNamedGate", "Job", "JobController", "JobState", "error_texts"]
+__all__ = ["Job", "JobController", "JobState", "error_texts"]
 
 
 @dataclass(slots=True, eq=False)
@@ -31,7 +32,7 @@ class _Running:
 
     job: Job
     convert_job: ConvertJob
-    gate: AllowNamedGate
+    gate: ConsentGate
 
 
 class JobController(QObject):
@@ -99,19 +100,19 @@ class JobController(QObject):
 
     # ---------------------------------------------------------------- what a person asks for
 
-    def start(self, options: ConvertOptions, allowed: Sequence[Path] = ()) -> Job:
+    def start(self, options: ConvertOptions, consent: Consent = NOTHING_ALLOWED) -> Job:
         """Put a conversion into the queue; it begins at once when nothing else runs.
 
         Args:
             options: What to do.
-            allowed: The referenced files that a person has agreed to open.
+            consent: Which referenced files a person has agreed to open, and where they are.
         """
-        (job,) = self.start_all([(options, allowed)])
+        (job,) = self.start_all([(options, consent)])
         return job
 
-    def start_all(self, wanted: Iterable[tuple[ConvertOptions, Sequence[Path]]]) -> list[Job]:
+    def start_all(self, wanted: Iterable[tuple[ConvertOptions, Consent]]) -> list[Job]:
         """Put conversions into the queue, as `start` does with one."""
-        jobs = [Job(options, tuple(allowed)) for options, allowed in wanted]
+        jobs = [Job(options, consent) for options, consent in wanted]
         for job in jobs:
             self._add(job)
         self._begin_next()
@@ -131,7 +132,7 @@ class JobController(QObject):
         """
         _require(job.state.ended, "only a conversion that has ended can be tried again")
         options = replace(job.options, salvage=True) if salvage else job.options
-        job.wait_again(options, (*job.allowed, *also_allowed))
+        job.wait_again(options, job.consent.allowing(also_allowed))
         self.job_changed.emit(job)
         self._begin_next()
         self._save()
@@ -148,14 +149,14 @@ class JobController(QObject):
         state = job.state
         return state is JobState.WAITING or (state.ended and state is not JobState.DONE)
 
-    def edit(self, job: Job, options: ConvertOptions, allowed: Sequence[Path] = ()) -> None:
+    def edit(self, job: Job, options: ConvertOptions, consent: Consent = NOTHING_ALLOWED) -> None:
         """Give a Job other options, for when it runs.
 
         Raises:
             ValueError: When it is under way or done.
         """
         _require(self.can_edit(job), "only a conversion that waits can be changed")
-        job.options, job.allowed = options, tuple(allowed)
+        job.options, job.consent = options, consent
         self.job_changed.emit(job)
         self._save()
 
@@ -234,7 +235,7 @@ class JobController(QObject):
         if saved is not None:
             self._store = store
             for kept in saved:
-                self._add(Job(kept.options, kept.allowed, JobState.INTERRUPTED, interrupted=True))
+                self._add(Job(kept.options, kept.consent, JobState.INTERRUPTED, interrupted=True))
             self._save()
         self._tell_if_idle()
 
@@ -243,7 +244,7 @@ class JobController(QObject):
         if self._store is None or self._suspended:
             return
         self._unsaved = tuple(
-            SavedJob(job.options, job.allowed)
+            SavedJob(job.options, job.consent)
             for job in self._jobs
             if job.state is JobState.INTERRUPTED or not job.state.ended
         )
@@ -287,12 +288,12 @@ class JobController(QObject):
         job = next((job for job in self._jobs if job.state is JobState.WAITING), None)
         if job is None:
             return
-        gate = AllowNamedGate(job.allowed)
+        gate = job.consent.gate()
         convert_job = ConvertJob(job.options, gate)
         executor = self._executor_with(job.options.threads)
         self._running = _Running(job, convert_job, gate)
         job.begin()
-        work = Conversion(convert_job, executor, job.allowed, look_first=job.interrupted)
+        work = Conversion(convert_job, executor, job.consent, look_first=job.interrupted)
         self._runner.submit(work, self._finished, token=convert_job.token)
         self.job_changed.emit(job)
 

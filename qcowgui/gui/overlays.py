@@ -5,13 +5,12 @@ Each is a `MapLayer` in guest order, so that any map can show it, explain it and
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication
 
 from qcowgui.check.cells import MAX_CELLS, Cells
 from qcowgui.convert.differences import Difference, Differences
@@ -21,14 +20,19 @@ from qcowgui.format.bitmaps import BitmapEntry
 from qcowgui.format.geometry import Geometry
 from qcowgui.format.snapshots import Snapshot
 from qcowgui.gui.heatmap.layers import ColourMode, Key, MapLayer, Order
-from qcowgui.gui.heatmap.palette import named_colour
+from qcowgui.gui.overlay_texts import (
+    bitmap_sentence,
+    difference_keys,
+    difference_sentence,
+    mark_keys,
+    sharing_keys,
+    snapshot_sentence,
+)
 from qcowgui.image.bitmap_bits import Mark, cluster_marks
 from qcowgui.image.inspect import ImageReport
 from qcowgui.image.snapshot_sharing import Sharing, sharing_cells
 from qcowgui.image.source import ByteSource
-from qcowgui.units import ceil_div, format_count, format_size
-
-translate = QCoreApplication.translate
+from qcowgui.units import ceil_div
 
 _CHUNK_CELLS: Final = 1 << 20
 
@@ -68,12 +72,13 @@ class Overlay:
 
 def difference_overlay(found: Differences, *, left: str, right: str) -> Overlay:
     """Where two images differ; `left` and `right` are what they are called."""
-    layer = _layer(found.cells, _difference_keys(left, right), found.unit_bytes, found.size_bytes)
-    return Overlay(
+    return _overlay(
         OverlayKind.IMAGE,
-        layer,
-        frozenset(value for value in Difference if value > Difference.SAME),
-        _difference_sentence(found, layer),
+        found.cells,
+        difference_keys(left, right),
+        (found.unit_bytes, found.size_bytes),
+        [value for value in Difference if value > Difference.SAME],
+        lambda layer: difference_sentence(found, layer),
     )
 
 
@@ -105,10 +110,14 @@ class SnapshotWork:
         cells = sharing_cells(
             self.source, self.report, self.snapshot, first=0, last=last, token=token
         )
-        layer = _layer(cells, _sharing_keys(), size, disk_bytes)
-        notable = frozenset(value for value in Sharing if value > Sharing.SAME)
-        sentence = _snapshot_sentence(self.snapshot, layer)
-        return Overlay(OverlayKind.SNAPSHOT, layer, notable, sentence)
+        return _overlay(
+            OverlayKind.SNAPSHOT,
+            cells,
+            sharing_keys(),
+            (size, disk_bytes),
+            [value for value in Sharing if value > Sharing.SAME],
+            lambda layer: snapshot_sentence(self.snapshot, layer),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +153,14 @@ class BitmapWork:
             last=min(ceil_div(disk_bytes, size), MAX_CELLS),
             token=token,
         )
-        layer = _layer(cells, _mark_keys(), size, disk_bytes)
-        notable = frozenset({int(Mark.DIRTY), int(Mark.UNKNOWN)})
-        return Overlay(OverlayKind.BITMAP, layer, notable, _bitmap_sentence(self.bitmap, layer))
+        return _overlay(
+            OverlayKind.BITMAP,
+            cells,
+            mark_keys(),
+            (size, disk_bytes),
+            [Mark.DIRTY, Mark.UNKNOWN],
+            lambda layer: bitmap_sentence(self.bitmap, layer),
+        )
 
 
 def next_run(cells: Cells, position: int | None, values: Collection[int], step: int) -> int | None:
@@ -199,8 +213,17 @@ def _previous(cells: Cells, wanted: _Table, end: int, *, value: bool) -> int:
     return -1
 
 
-def _layer(cells: Cells, keys: tuple[Key, ...], cluster_bytes: int, end_bytes: int) -> MapLayer:
-    return MapLayer(Order.GUEST, ColourMode.STATE, cells, keys, cluster_bytes, end_bytes)
+def _overlay(
+    kind: OverlayKind,
+    cells: Cells,
+    keys: tuple[Key, ...],
+    sizes: tuple[int, int],
+    notable: Iterable[int],
+    say: Callable[[MapLayer], str],
+) -> Overlay:
+    """An overlay of the guest's disk; `sizes` are the bytes of a cell and of the whole disk."""
+    layer = MapLayer(Order.GUEST, ColourMode.STATE, cells, keys, *sizes)
+    return Overlay(kind, layer, frozenset(map(int, notable)), say(layer))
 
 
 def _geometry(report: ImageReport) -> Geometry:
@@ -214,169 +237,3 @@ def _geometry(report: ImageReport) -> Geometry:
 
 def _cluster_bytes(report: ImageReport) -> int:
     return _geometry(report).cluster_bytes
-
-
-# -------------------------------------------------------------------- words and colours
-
-
-def _key(value: int, name: str, meaning: str, colour: str, *, fault: bool = False) -> Key:
-    return Key(value, name, meaning, named_colour(colour), fault)
-
-
-def _difference_keys(left: str, right: str) -> tuple[Key, ...]:
-    return (
-        _key(
-            Difference.SAME,
-            translate("overlays", "the same"),
-            translate("overlays", "A guest reads the same bytes from both."),
-            "free",
-        ),
-        _key(
-            Difference.UNKNOWN,
-            translate("overlays", "can’t be read"),
-            translate("overlays", "One of the two is damaged here: nobody can say."),
-            "snapshot-only",
-        ),
-        _key(
-            Difference.LEFT_ONLY,
-            translate("overlays", "only in {name}").format(name=left),
-            translate("overlays", "The other one reads as zeros."),
-            "compressed",
-            fault=True,
-        ),
-        _key(
-            Difference.RIGHT_ONLY,
-            translate("overlays", "only in {name}").format(name=right),
-            translate("overlays", "This image reads as zeros."),
-            "leaked",
-            fault=True,
-        ),
-        _key(
-            Difference.BOTH,
-            translate("overlays", "different"),
-            translate("overlays", "Both have data here, and not the same."),
-            "contested",
-            fault=True,
-        ),
-    )
-
-
-def _sharing_keys() -> tuple[Key, ...]:
-    return (
-        _key(
-            Sharing.NEITHER,
-            translate("overlays", "in neither"),
-            translate("overlays", "Neither the snapshot nor the active disk stores anything."),
-            "free",
-        ),
-        _key(
-            Sharing.SAME,
-            translate("overlays", "shared"),
-            translate("overlays", "The active disk has the same mapping: unchanged since."),
-            "data",
-        ),
-        _key(
-            Sharing.ACTIVE_ONLY,
-            translate("overlays", "written since"),
-            translate("overlays", "The active disk has an entry; the snapshot stores nothing."),
-            "active-l2",
-        ),
-        _key(
-            Sharing.KEPT_ELSEWHERE,
-            translate("overlays", "changed, kept by others"),
-            translate("overlays", "A further snapshot leads to the old data, too."),
-            "snapshot-only",
-        ),
-        _key(
-            Sharing.ONLY_HERE,
-            translate("overlays", "only in this snapshot"),
-            translate("overlays", "No other disk leads to it: deleting the snapshot frees it."),
-            "leaked",
-        ),
-        _key(
-            Sharing.UNREADABLE,
-            translate("overlays", "can’t be told"),
-            translate("overlays", "A table is missing, or an entry contradicts the format."),
-            "contested",
-            fault=True,
-        ),
-    )
-
-
-def _mark_keys() -> tuple[Key, ...]:
-    return (
-        _key(
-            Mark.CLEAN,
-            translate("overlays", "clean"),
-            translate("overlays", "No bit is set: not written since the bitmap was cleared."),
-            "free",
-        ),
-        _key(
-            Mark.DIRTY,
-            translate("overlays", "dirty"),
-            translate("overlays", "A bit is set: an incremental backup would copy it."),
-            "active-l2",
-        ),
-        _key(
-            Mark.UNKNOWN,
-            translate("overlays", "bits can’t be read"),
-            translate("overlays", "The bitmap’s table or its cluster is damaged or cut off."),
-            "contested",
-            fault=True,
-        ),
-    )
-
-
-def _amount(layer: MapLayer, *values: int) -> tuple[int, str]:
-    """(clusters, "3 clusters (192 KiB)") of values."""
-    found = layer.tally()
-    clusters = sum(found[value].clusters for value in values if value in found)
-    size = sum(found[value].bytes for value in values if value in found)
-    return clusters, f"{format_count(clusters, 'cluster')} ({format_size(size)})"
-
-
-def _difference_sentence(found: Differences, layer: MapLayer) -> str:
-    d = Difference
-    count, differing = _amount(layer, d.LEFT_ONLY, d.RIGHT_ONLY, d.BOTH)
-    unread, unknown = _amount(layer, d.UNKNOWN)
-    if count:
-        text = translate("overlays", "{amount} differ in what a guest reads.").format(
-            amount=differing
-        )
-    elif unread:
-        text = translate("overlays", "What can be read of both is the same.")
-    else:
-        text = translate("overlays", "A guest reads the same from both.")
-    parts = [text]
-    if unread:
-        parts.append(
-            translate("overlays", "{amount} can’t be read in one of them.").format(amount=unknown)
-        )
-    if found.left_bytes != found.right_bytes:
-        sizes = translate("overlays", "The disks are {left} and {right} large.")
-        parts.append(
-            sizes.format(left=format_size(found.left_bytes), right=format_size(found.right_bytes))
-        )
-    return " ".join(parts)
-
-
-def _snapshot_sentence(snapshot: Snapshot, layer: MapLayer) -> str:
-    alone = _amount(layer, Sharing.ONLY_HERE)[1]
-    changed = _amount(layer, Sharing.ACTIVE_ONLY, Sharing.KEPT_ELSEWHERE, Sharing.ONLY_HERE)[1]
-    return translate(
-        "overlays",
-        "Snapshot “{name}”: {changed} of the guest’s disk have another mapping now; {alone} are"
-        " held by this snapshot only.",
-    ).format(name=snapshot.name, changed=changed, alone=alone)
-
-
-def _bitmap_sentence(bitmap: BitmapEntry, layer: MapLayer) -> str:
-    dirty = _amount(layer, Mark.DIRTY)[1]
-    text = translate("overlays", "Bitmap “{name}” marks {amount}.").format(
-        name=bitmap.name, amount=dirty
-    )
-    if bitmap.in_use:
-        text += " " + translate(
-            "overlays", "It was not saved cleanly (in use): QEMU does not trust its bits."
-        )
-    return text

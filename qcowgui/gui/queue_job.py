@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from pathlib import Path
 from typing import Final
 
 from qcowgui.convert.job import ConvertResult, Phase, Progress
 from qcowgui.convert.options import ConvertOptions
 from qcowgui.errors import ImageError, NotQcow2Error, QcowError, SourceError
+from qcowgui.gui.consent import NOTHING_ALLOWED, Consent
 from qcowgui.gui.meter import ProgressMeter
 from qcowgui.gui.throughput import Throughput
 from qcowgui.image.references import Reference
@@ -53,7 +52,7 @@ class Job:
 
     Attributes:
         options: What was asked for.
-        allowed: The referenced files that a person has agreed to open.
+        consent: Which referenced files a person has agreed to open, and where they are.
         state: How far it is.
         interrupted: Whether an earlier window ended while it was under way: its target may be
             there already.
@@ -68,7 +67,7 @@ class Job:
     """
 
     options: ConvertOptions
-    allowed: tuple[Path, ...] = ()
+    consent: Consent = NOTHING_ALLOWED
     state: JobState = JobState.WAITING
     interrupted: bool = False
     progress: Progress | None = None
@@ -132,9 +131,9 @@ class Job:
         """Whether the source could be opened at all."""
         return self.progress is not None and self.progress.phase is not Phase.PREPARING
 
-    def wait_again(self, options: ConvertOptions, allowed: Sequence[Path]) -> None:
+    def wait_again(self, options: ConvertOptions, consent: Consent) -> None:
         """Forget what came of it, and wait for another run."""
-        self.options, self.allowed = options, tuple(allowed)
+        self.options, self.consent = options, consent
         self.state = JobState.WAITING
         self.progress, self.result, self.error = None, None, None
         self.meter, self.throughput = ProgressMeter(), Throughput()

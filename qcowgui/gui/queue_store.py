@@ -23,6 +23,8 @@ from qcowgui.convert.output import OutputFile, refused
 from qcowgui.convert.part_file import remove_debris
 from qcowgui.engine.work import CancelToken
 from qcowgui.errors import OptionsError, OutputError
+from qcowgui.gui.consent import NOTHING_ALLOWED, Consent
+from qcowgui.image.references import Place
 from qcowgui.units import MIB
 
 MAX_PROCESSES: Final = 16
@@ -38,11 +40,11 @@ class SavedJob:
 
     Attributes:
         options: What was asked for.
-        allowed: The referenced files that a person has agreed to open for it.
+        consent: Which referenced files a person has agreed to open for it, and where they are.
     """
 
     options: ConvertOptions
-    allowed: tuple[Path, ...] = ()
+    consent: Consent = NOTHING_ALLOWED
 
 
 class QueueStore:
@@ -144,7 +146,15 @@ def _as_json(job: SavedJob) -> dict[str, Any]:
         for field in fields(job.options)
         if (value := getattr(job.options, field.name)) != field.default
     }
-    return {"options": options, "allowed": [str(path.absolute()) for path in job.allowed]}
+    consent = job.consent
+    return {
+        "options": options,
+        "allowed": [str(path.absolute()) for path in consent.allowed],
+        "located": [
+            {"image": str(image.absolute()), "name": name, "path": str(path.absolute())}
+            for (image, name), path in consent.located.items()
+        ],
+    }
 
 
 def _job_of(entry: object) -> SavedJob | None:
@@ -164,8 +174,8 @@ def _job_of(entry: object) -> SavedJob | None:
             values[field.name] = value
         else:
             return None
-    allowed = entry.get("allowed", [])
-    if not isinstance(allowed, list):
+    consent = _consent_of(entry)
+    if consent is None:
         return None
     try:
         options = ConvertOptions(**values)
@@ -173,7 +183,23 @@ def _job_of(entry: object) -> SavedJob | None:
         return None
     if not options.source.is_absolute() or not options.target.is_absolute():
         return None
-    return SavedJob(options, tuple(Path(name) for name in allowed if _is_path(name)))
+    return SavedJob(options, consent)
+
+
+def _consent_of(entry: Mapping[str, object]) -> Consent | None:
+    """What an entry says was agreed to; None when it says something else."""
+    allowed, located = entry.get("allowed", []), entry.get("located", [])
+    if not isinstance(allowed, list) or not isinstance(located, list):
+        return None
+    places: dict[Place, Path] = {}
+    for item in located:
+        if not isinstance(item, dict):
+            return None
+        image, name, path = item.get("image"), item.get("name"), item.get("path")
+        if not (_is_path(image) and isinstance(name, str) and _is_path(path)):
+            return None
+        places[Path(str(image)), name] = Path(str(path))
+    return Consent(tuple(Path(name) for name in allowed if _is_path(name)), places)
 
 
 def _is_path(value: object) -> bool:

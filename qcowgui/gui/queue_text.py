@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
-from qcowgui.convert.command_line import command_text, qcowgui_command, qemu_img_command
+from qcowgui.convert.command_line import qemu_img_command
 from qcowgui.convert.job import ConvertResult, Phase
+from qcowgui.gui.dialogs import convert_form
 from qcowgui.gui.formatters import (
     duration_text,
     rate_text,
@@ -71,7 +72,7 @@ def qemu_text(job: Job) -> str:
 
 def qcowgui_text(job: Job) -> str:
     """The command that does the same in a terminal."""
-    return command_text(qcowgui_command(job.options, job.allowed))
+    return convert_form.qcowgui_text([(job.options, job.consent)])
 
 
 def total_text(total: QueueTotal) -> str:

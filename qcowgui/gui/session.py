@@ -8,20 +8,20 @@ tables round, so that every byte of the file can say where it belongs.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from qcowgui.check.cells import Cells
 from qcowgui.check.checker import CheckReport
-from qcowgui.engine.work import CancelToken, Failed, Outcome
+from qcowgui.engine.work import Failed, Outcome
 from qcowgui.errors import QcowError
 from qcowgui.format.finding import Finding
-from qcowgui.gui.background import BackgroundRunner, Work
+from qcowgui.gui.background import BackgroundRunner
+from qcowgui.gui.finding_list import findings_of
 from qcowgui.gui.host_index import HostIndex
 from qcowgui.gui.image_check import CheckState, ImageCheck, no_cells
+from qcowgui.gui.load_steps import LoadSteps, raise_mistake
 from qcowgui.gui.locator import Locator
 from qcowgui.gui.looked_at import checked_text, opened_text
 from qcowgui.gui.opening import (
@@ -42,8 +42,6 @@ from qcowgui.gui.structures import Structure, StructureKey
 from qcowgui.image.locks import LockState
 from qcowgui.image.source import FileSource
 from qcowgui.image.summary import MappingSummary
-
-T = TypeVar("T")
 
 __all__ = ["CheckState", "MappingState", "Session", "SessionState"]
 
@@ -111,9 +109,8 @@ class Session(QObject):
         self.permissions = Permissions(self)
         self._runner = runner
         self._selection = Selection(StructureKey.HEADER)
-        self._load = 0
+        self._steps = LoadSteps(runner)
         self._tables_due = False
-        self._token = CancelToken()
         self._bytes_timer = QTimer(self)
         self._bytes_timer.setSingleShot(True)
         self._bytes_timer.timeout.connect(self._pages_came)
@@ -148,20 +145,16 @@ class Session(QObject):
 
     def go_back(self) -> None:
         """Select what was selected before."""
-        selection = self.history.back()
-        if selection is not None:
-            self._show(selection)
+        self._show(self.history.back())
 
     def go_forward(self) -> None:
         """Select what was selected before going back."""
-        selection = self.history.forward()
-        if selection is not None:
-            self._show(selection)
+        self._show(self.history.forward())
 
-    def _show(self, selection: Selection) -> None:
-        if self.locator is not None:
+    def _show(self, selection: Selection | None) -> None:
+        if selection is not None and self.locator is not None:
             selection = self.locator.resolve(selection)
-        if selection != self._selection:
+        if selection is not None and selection != self._selection:
             self._selection = selection
             self.selection_changed.emit()
 
@@ -196,7 +189,7 @@ class Session(QObject):
         self._forget_runs()
         self.state = SessionState.LOADING
         self.changed.emit()
-        self._run_step(OpenWork(self.path), self._take, self._read_on)
+        self._steps.run(OpenWork(self.path), self._take, self._read_on)
 
     def abandon(self) -> None:
         """Read no further and take no more results: the tab was closed."""
@@ -206,31 +199,9 @@ class Session(QObject):
             self.pages.close()
 
     def _forget_runs(self) -> None:
-        self._load += 1
+        self._steps.forget()
         self._tables_due = False
-        self._token.cancel()
         self._check.abandon()
-
-    def _run_step(
-        self, work: Work[T], take: Callable[[Outcome, T | None], None], then: Callable[[], None]
-    ) -> None:
-        """Run one step of a load, and the next one `then`, whatever came of this one.
-
-        A later load, or the closing of the tab, overtakes it: then it was for nothing. When all
-        work is cancelled, as by a window that closes, no step follows.
-        """
-        load = self._load
-        token = self._token = CancelToken()
-
-        def finished(outcome: Outcome, result: T | None) -> None:
-            if load != self._load:
-                return
-            take(outcome, result)
-            stopped = token.cancelled and not isinstance(outcome, Failed)
-            if load == self._load and not stopped:  # `take` may have begun to load again
-                then()
-
-        self._runner.submit(work, finished, token=token)
 
     def _take(self, outcome: Outcome, opened: Opened | None) -> None:
         inspected = opened.inspected if opened else None
@@ -251,7 +222,7 @@ class Session(QObject):
                 self.mapping_state = MappingState.READING
         self.history.visit(self._selection)
         self.changed.emit()
-        _raise_mistake(outcome)
+        raise_mistake(outcome)
 
     def _read_on(self) -> None:
         """Check first, for the map; only then the rest: side by side they would be slower."""
@@ -322,7 +293,7 @@ class Session(QObject):
             self._judge_guest()
         elif self.inspected is not None and self.source is not None:
             work = MappingWork(self.source, self.inspected.report)
-            self._run_step(work, self._take_mapping, self._judge_guest)
+            self._steps.run(work, self._take_mapping, self._judge_guest)
 
     def _take_mapping(self, outcome: Outcome, mapping: MappingSummary | None) -> None:
         self.mapping = mapping
@@ -332,7 +303,7 @@ class Session(QObject):
             self.mapping_state = MappingState.FAILED
             self.mapping_error = outcome.error if isinstance(outcome.error, QcowError) else None
         self.mapping_changed.emit()
-        _raise_mistake(outcome)
+        raise_mistake(outcome)
 
     # ---------------------------------------------------------------- checking
 
@@ -386,16 +357,8 @@ class Session(QObject):
             self._read_tables()  # not when all work is cancelled, as by a window that closes
 
     def _collect_findings(self) -> None:
-        """Everything that is known by now, without saying the same thing twice."""
-        found: list[Finding] = []
-        if self.check is not None:
-            found += [finding for group in self.check.groups for finding in group.first]
-        elif self.inspected is not None:
-            found += self.inspected.report.findings
-        if self.mapping is not None:
-            codes = {finding.code for finding in found}
-            found += [finding for finding in self.mapping.findings() if finding.code not in codes]
-        self.findings = tuple(sorted(found, key=lambda finding: -finding.severity))
+        report = self.inspected.report if self.inspected else None
+        self.findings = findings_of(report, self.check, self.mapping)
 
     # ---------------------------------------------------------------- turning round
 
@@ -409,20 +372,20 @@ class Session(QObject):
         # Nothing is opened unasked: a backing file may cover all of the disk.
         backing_bytes = report.virtual_bytes if report.backing_name_raw else 0
         work = GuestStatesWork(self.source, report, backing_bytes)
-        self._run_step(work, self._take_guest, self._build_index)
+        self._steps.run(work, self._take_guest, self._build_index)
 
     def _take_guest(self, outcome: Outcome, states: Cells | None) -> None:
         if states is not None:
             self.guest_states = states
         self.index_changed.emit()
-        _raise_mistake(outcome)
+        raise_mistake(outcome)
 
     def _build_index(self) -> None:
         """Turn the tables round: the last step, because only a look at single bytes needs it."""
         if self.inspected is None or self.source is None:
             return
         work = IndexWork(self.source, self.inspected.report)
-        self._run_step(work, self._take_index, lambda: None)
+        self._steps.run(work, self._take_index, lambda: None)
 
     def _take_index(self, outcome: Outcome, index: HostIndex | None) -> None:
         if index is not None:
@@ -430,10 +393,4 @@ class Session(QObject):
             self._make_locator()
         self.index_changed.emit()
         self._resolve_again()
-        _raise_mistake(outcome)
-
-
-def _raise_mistake(outcome: Outcome) -> None:
-    """Raise what is no trouble with a file, but this program's own mistake."""
-    if isinstance(outcome, Failed) and not isinstance(outcome.error, QcowError):
-        raise outcome.error
+        raise_mistake(outcome)

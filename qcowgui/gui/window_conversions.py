@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from qcowgui.convert.done_record import state_folder
 from qcowgui.convert.options import ConvertOptions
 from qcowgui.gui.background import BackgroundRunner
+from qcowgui.gui.consent import NOTHING_ALLOWED, Consent
 from qcowgui.gui.dialogs.allow import AllowBox
 from qcowgui.gui.dialogs.convert import ConvertDialog
 from qcowgui.gui.forecast_work import ForecastCache
@@ -36,10 +37,12 @@ class WindowConversions(QObject):
     Signals:
         shown: There is something new to see in the panel.
         refused: Something that was asked for can't be done: a title, and sentences.
+        missing: The system lacks something: a sentence.
     """
 
     shown = Signal()
     refused = Signal(str, object)
+    missing = Signal(str)
 
     def __init__(
         self,
@@ -94,7 +97,7 @@ class WindowConversions(QObject):
             settings=self._settings,
             runner=self._loader,
             inspected=session.inspected if session is not None else None,
-            allowed=session.permissions.allowed if session is not None else (),
+            consent=session.permissions.consent if session is not None else NOTHING_ALLOWED,
             preset=preset,
             forecasts=self._forecasts,
             parent=self._window,
@@ -105,11 +108,11 @@ class WindowConversions(QObject):
         form.start_requested.connect(self.start_all)
         return form
 
-    def start(self, options: ConvertOptions, allowed: Sequence[Path]) -> None:
-        """Put a conversion into the queue, and show that."""
-        self.start_all([(options, allowed)])
+    def start(self, options: ConvertOptions, allowed: Sequence[Path] = ()) -> None:
+        """Put a conversion that may read the files `allowed` into the queue, and show that."""
+        self.start_all([(options, Consent(tuple(allowed)))])
 
-    def start_all(self, wanted: Sequence[tuple[ConvertOptions, Sequence[Path]]]) -> None:
+    def start_all(self, wanted: Sequence[tuple[ConvertOptions, Consent]]) -> None:
         """Put conversions into the queue, and show that."""
         self.shown.emit()
         self.controller.start_all(wanted)
@@ -117,7 +120,7 @@ class WindowConversions(QObject):
     def _edit(self, job: Job) -> None:
         form = ConvertDialog.for_job(
             job.options,
-            job.allowed,
+            job.consent,
             theme=self._theme,
             settings=self._settings,
             runner=self._loader,
@@ -127,9 +130,9 @@ class WindowConversions(QObject):
         form.start_requested.connect(lambda wanted: self._change(job, *wanted[0]))
         form.show()
 
-    def _change(self, job: Job, options: ConvertOptions, allowed: Sequence[Path]) -> None:
+    def _change(self, job: Job, options: ConvertOptions, consent: Consent) -> None:
         if job in self.controller.jobs and self.controller.can_edit(job):
-            self.controller.edit(job, options, allowed)
+            self.controller.edit(job, options, consent)
         else:
             name = job.options.source.name
             text = self.tr("{name} has begun meanwhile, with the settings it had.")
@@ -150,8 +153,9 @@ class WindowConversions(QObject):
         self.refused.emit(self.tr("Not everything that was dropped can be converted"), sentences)
 
     def _store_failed(self, error: BaseException) -> None:
-        title = self.tr("The queue can’t be kept for the next start")
-        self.refused.emit(title, tuple(filter(None, error_texts(error))))
+        reason, _ = error_texts(error)
+        text = self.tr("The queue of conversions can’t be kept for the next start: {reason}")
+        self.missing.emit(text.format(reason=reason))
 
     def _tell(self, total: QueueTotal) -> None:
         title = (

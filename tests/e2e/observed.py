@@ -15,7 +15,7 @@ from typing import Any
 from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
-from qcowgui.gui import app
+from qcowgui.gui import app, main_window
 from qcowgui.gui.main_window import MainWindow
 from qcowgui.gui.settings import Settings
 from qcowgui.gui.theme import Theme
@@ -80,5 +80,5 @@ def place_of(widget: QWidget, point: QPoint) -> tuple[int, int]:
 
 
 if __name__ == "__main__":
-    setattr(app, "MainWindow", ObservedWindow)  # noqa: B010  a plain one is no type to assign to
+    setattr(main_window, "MainWindow", ObservedWindow)  # noqa: B010  a plain one is no type to assign to
     sys.exit(app.main(sys.argv[2:]))

@@ -12,7 +12,7 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
-from qcowgui.gui import app
+from qcowgui.gui import app, main_window
 from qcowgui.gui.dialogs.convert import ConvertDialog
 from qcowgui.gui.main_window import MainWindow
 from qcowgui.gui.settings import Settings
@@ -73,5 +73,5 @@ def _middle(widget: QWidget) -> tuple[int, int] | None:
 
 
 if __name__ == "__main__":
-    setattr(app, "MainWindow", ObservedQueue)  # noqa: B010  a plain one is no type to assign to
+    setattr(main_window, "MainWindow", ObservedQueue)  # noqa: B010  a plain one is no type to assign to
     sys.exit(app.main(sys.argv[2:]))

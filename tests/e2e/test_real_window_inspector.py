@@ -138,6 +138,8 @@ def test_a_cell_an_offset_and_a_drop(desk: Desk, tmp_path: Path) -> None:
 
     # a cell of the map: the row of the entry that maps it, and the cluster's bytes
     desk.click(shown["cells"][str(host_cluster)])
+    desk.wait_for_state(lambda state: state["host"] == [host_offset, host_offset + CLUSTER])
+    desk.x("key", "ctrl+2")  # the table follows when somebody looks at it
     shown = desk.wait_for_state(lambda state: state["row"] == GUEST_CLUSTER)
     assert shown["table"] == "L2 table of L1[0]"
     desk.x("key", "ctrl+4")

@@ -85,10 +85,14 @@ def test_an_event_before_the_window_exists_is_not_lost(data_image: Path) -> None
 
 
 @pytest.mark.slow
-def test_an_error_in_a_slot_is_shown_and_the_window_goes_on(data_image: Path) -> None:
+def test_an_error_in_a_slot_is_shown_and_the_window_goes_on(
+    data_image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     extra = (
         "sys.excepthook(*(lambda e: (type(e), e, None))(KeyError('odd')));"
-        " print(window.notice.title, '|', window.notice.text)"
+        " QApplication.processEvents();"
+        " print(window.notice.title, '|', window.notice.text.splitlines()[0])"
     )
     run = run_program(program(extra=extra), str(data_image))
     assert run.returncode == 0, run.stderr
@@ -96,6 +100,9 @@ def test_an_error_in_a_slot_is_shown_and_the_window_goes_on(data_image: Path) ->
     title, text = run.stdout.splitlines()[-1].split(" | ")
     assert title.startswith("Something went wrong")
     assert text == "KeyError: 'odd'"
+    (report,) = (tmp_path / "qcowgui" / "reports").glob("report-*.txt")
+    assert "KeyError: 'odd'" in report.read_text()
+    assert report.stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.slow

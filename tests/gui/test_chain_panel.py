@@ -14,7 +14,7 @@ from qcowgui.engine.work import CancelToken
 from qcowgui.errors import Cancelled
 from qcowgui.gui.background import BackgroundRunner
 from qcowgui.gui.chain_layers import ChainLink, ChainWork, LinkState, rebase_command
-from qcowgui.gui.jobs import AllowNamedGate
+from qcowgui.gui.consent import NOTHING_ALLOWED, Consent
 from qcowgui.gui.session import Session
 from qcowgui.gui.theme import Theme
 from qcowgui.gui.views.chain_panel import ChainPanel, chain_table
@@ -41,7 +41,7 @@ def overlay(path: Path, backing: str, backing_format: str | None = "qcow2") -> P
 
 def links_of(path: Path, *allowed: Path) -> tuple[ChainLink, ...]:
     with FileSource(path) as source:
-        work = ChainWork(source, inspect_source(source), AllowNamedGate(allowed))
+        work = ChainWork(source, inspect_source(source), Consent(allowed).gate())
         return work(CancelToken())
 
 
@@ -65,7 +65,7 @@ def test_nothing_is_opened_without_permission(chain: Path, monkeypatch: pytest.M
     with FileSource(chain) as source:
         report = inspect_source(source)
         monkeypatch.setattr("qcowgui.image.references.FileSource", opened.append)
-        links = ChainWork(source, report, AllowNamedGate(()))(CancelToken())
+        links = ChainWork(source, report, NOTHING_ALLOWED.gate())(CancelToken())
     assert opened == []
     assert states_of(links) == [LinkState.OPENED, LinkState.NOT_ALLOWED]
     assert links[1].format == "qcow2"
@@ -152,7 +152,7 @@ def test_it_can_be_cancelled(chain: Path) -> None:
     token = CancelToken()
     token.cancel()
     with FileSource(chain) as source, pytest.raises(Cancelled):
-        ChainWork(source, inspect_source(source), AllowNamedGate(()))(token)
+        ChainWork(source, inspect_source(source), NOTHING_ALLOWED.gate())(token)
 
 
 # -------------------------------------------------------------------- the panel

@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from qcowgui.convert.options import ConvertOptions
+from qcowgui.gui.consent import NOTHING_ALLOWED
 from qcowgui.gui.dialogs.convert import ConvertDialog
 from qcowgui.gui.jobs import JobState
 from qcowgui.gui.main_window import MainWindow
@@ -22,7 +23,7 @@ MIB = 1 << 20
 
 def start(window: MainWindow, options: ConvertOptions) -> JobRow:
     """The row of a conversion that has begun."""
-    window._start_conversion(options, [])
+    window.queue.start(options)
     return window.conversions.rows[window.controller.jobs[-1]]
 
 
@@ -146,7 +147,7 @@ def test_settings_that_come_too_late_are_refused(
     window: MainWindow, qtbot: QtBot, slow_options: ConvertOptions
 ) -> None:
     row = start(window, slow_options)
-    window.queue._change(row.job, replace(slow_options, level=1), [])
+    window.queue._change(row.job, replace(slow_options, level=1), NOTHING_ALLOWED)
     assert row.job.options == slow_options
     assert window.notice.title == "Nothing was changed"
     assert "has begun meanwhile" in window.notice.text

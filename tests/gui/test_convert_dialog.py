@@ -19,6 +19,7 @@ from qcowgui.convert.file_system import FileSystem
 from qcowgui.convert.options import ConvertOptions
 from qcowgui.convert.presets import preset
 from qcowgui.gui.background import BackgroundRunner
+from qcowgui.gui.consent import NOTHING_ALLOWED, Consent
 from qcowgui.gui.dialogs import convert_scout, convert_work
 from qcowgui.gui.dialogs.allow import AllowBox
 from qcowgui.gui.dialogs.convert import ConvertDialog
@@ -498,7 +499,7 @@ def test_all_conversions_are_asked_for_together(
         "b ü%20.qcow2",
         "c.qcow2",
     ]
-    assert [allowed for _, allowed in wanted] == [[], [], []]
+    assert [consent for _, consent in wanted] == [NOTHING_ALLOWED] * 3
 
 
 def test_names_that_other_conversions_will_make_are_not_suggested(
@@ -531,21 +532,23 @@ def test_the_settings_of_a_waiting_conversion_are_edited(
         overwrite=True,
     )
     base = rich_image.with_name("base.raw")
-    form = ConvertDialog.for_job(options, [base], theme=theme, settings=settings, runner=runner)
+    form = ConvertDialog.for_job(
+        options, Consent((base,)), theme=theme, settings=settings, runner=runner
+    )
     form.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
     form.forecast.stopped = True
     qtbot.addWidget(form)
     form.show()
-    assert form.wanted() == [(options, [base])]
+    assert form.wanted() == [(options, Consent((base,)))]
     settle(qtbot, form)
-    assert form.wanted() == [(options, [base])]
+    assert form.wanted() == [(options, Consent((base,)))]
     assert form.ending.start_button.text() == "Keep"
     assert form.sources.line.isReadOnly()
     form.fields.level.setValue(1)
     with qtbot.waitSignal(form.start_requested) as started:
         form.ending.start_button.click()
-    (((kept, allowed),),) = started.args
-    assert (kept.level, kept.snapshot, allowed) == (1, options.snapshot, [base])
+    (((kept, consent),),) = started.args
+    assert (kept.level, kept.snapshot, consent.allowed) == (1, options.snapshot, (base,))
     assert settings.preset == ""  # one job's settings are no habit
 
 
@@ -556,7 +559,7 @@ def test_concerns_are_shown_before_the_start(
     qtbot: QtBot, make_form: MakeForm, rich_image: Path
 ) -> None:
     base = rich_image.with_name("base.raw")
-    form = make_form(rich_image, inspected=inspect_image(rich_image), allowed=[base])
+    form = make_form(rich_image, inspected=inspect_image(rich_image), consent=Consent((base,)))
     qtbot.waitUntil(lambda: bool(form.concerns.concerns))
     assert "napshot" in form.concerns.text()
     assert form.ending.start_button.isEnabled()
@@ -681,7 +684,7 @@ def test_the_form_asks_before_other_files_are_read(
     assert dialog.forecast.start_button.isEnabled()
     with qtbot.waitSignal(dialog.start_requested) as started:
         dialog.ending.start_button.click()
-    assert started.args[0][0][1] == [overlay.with_name("base.raw")]
+    assert started.args[0][0][1] == Consent((overlay.with_name("base.raw"),))
 
 
 def test_a_file_elsewhere_comes_with_a_warning(qtbot: QtBot, tmp_path: Path) -> None:

@@ -7,9 +7,14 @@ from pathlib import Path
 
 from pytestqt.qtbot import QtBot
 
+from qcowgui.convert.options import ConvertOptions
+from qcowgui.gui.consent import Consent
 from qcowgui.gui.dialogs.convert import ConvertDialog
-from qcowgui.gui.jobs import JobState
+from qcowgui.gui.dialogs.forecast_panel import ForecastState
+from qcowgui.gui.jobs import JobController, JobState
 from qcowgui.gui.main_window import MainWindow
+from qcowgui.gui.queue_store import QueueStore
+from qcowgui.gui.queue_text import qcowgui_text
 from tests.gui.support import open_image, state_of
 from tests.support.base_images import pattern
 from tests.support.builder import ImageBuilder
@@ -88,3 +93,72 @@ def test_optimise_as_a_copy_is_a_command(
     settled(qtbot, form)
     assert form.cards.cards["optimise"].isChecked()
     form.reject()
+
+
+def moved_backing(folder: Path) -> tuple[Path, Path, Path]:
+    """An image whose backing file was moved, that file, and a copy that qemu-img can still read."""
+    (folder / "moved").mkdir()
+    moved = folder / "moved" / "base file.raw"
+    moved.write_bytes(pattern(1 << 18))
+    builder = ImageBuilder(size=1 << 20, backing_file="/nowhere/base", backing_format="raw")
+    builder.write(0, b"top")
+    top = builder.build().write_to(folder / "top.qcow2")
+    readable = folder / "readable.qcow2"
+    readable.write_bytes(top.read_bytes())
+    rebase = ["qemu-img", "rebase", "-u", "-F", "raw", "-b", f"{moved}", f"{readable}"]
+    subprocess.run(rebase, check=True, capture_output=True)
+    return top, moved, readable
+
+
+def test_an_image_is_forecast_and_converted_with_its_backing_file_where_a_person_located_it(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    top, moved, readable = moved_backing(tmp_path)
+    open_image(window, qtbot, top)
+    view = window.current_view()
+    assert view is not None
+    chain = view.chain.content
+    qtbot.waitUntil(lambda: not chain.busy)
+    chain.locate_at(chain.links[1], moved)
+    qtbot.waitUntil(lambda: not chain.busy)
+    form = settled(qtbot, window.convert_dialog())
+    assert form.sources.references.text() == "Also reads base file.raw, as you allowed."
+    assert not form.sources.allow_button.isVisible()
+    form.cards.cards["fastest"].click()
+    form.forecast.start_button.click()
+    qtbot.waitUntil(lambda: form.forecast.state is ForecastState.DONE, timeout=20_000)
+    assert form.forecast.found is not None
+    assert form.forecast.found.forecast.stored_bytes >= 1 << 18
+    form.ending.start_button.click()
+    (job,) = window.controller.jobs
+    qtbot.waitUntil(lambda: job.state.ended, timeout=20_000)
+    assert state_of(job) is JobState.DONE, job.error
+    compare(readable, job.options.target)
+    command, comment = qcowgui_text(job).splitlines()
+    assert f"--allow-backing={moved}" in command.replace("'", "")
+    assert comment == f"# Here, /nowhere/base of {top} was read at {moved}."
+
+
+def test_a_queue_that_comes_back_knows_where_files_were_located(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    top, moved, readable = moved_backing(tmp_path)
+    first, second = JobController(interval_ms=5), JobController(interval_ms=5)
+    store = QueueStore(tmp_path / "state")
+    first.remember_in(store)
+    qtbot.waitUntil(lambda: not first.active)
+    options = ConvertOptions(top, tmp_path / "flat.raw")
+    job = first.start(options, Consent().locating((top, "/nowhere/base"), moved))
+    first.pause(job)
+    qtbot.waitUntil(lambda: not first._storing)
+    first.suspend()
+    qtbot.waitUntil(lambda: job.state.ended)
+    store.close()
+    second.remember_in(QueueStore(tmp_path / "state"))
+    qtbot.waitUntil(lambda: not second.active)
+    (again,) = second.jobs
+    assert (again.state, again.consent) == (JobState.INTERRUPTED, job.consent)
+    second.resume_interrupted()
+    qtbot.waitUntil(lambda: again.state.ended, timeout=20_000)
+    assert state_of(again) is JobState.DONE, again.error
+    compare(readable, options.target)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QGuiApplication, QHelpEvent
+from PySide6.QtGui import QFocusEvent, QGuiApplication, QHelpEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -108,6 +108,14 @@ def test_a_row_that_is_clicked_is_selected_everywhere(shown: Shown) -> None:
     selected = shown.session.selection
     assert (selected.structure, selected.part, selected.row) == (KEY.L2, 0, 9)
     assert selected.host == (0x4048, 0x4050)
+
+
+def test_taking_the_keyboard_selects_nothing(shown: Shown) -> None:
+    grid, before = shown.table.grid, shown.session.selection
+    grid.reset()  # as in a table whose row is yet to come
+    QApplication.sendEvent(grid, QFocusEvent(QEvent.Type.FocusIn))
+    assert grid.current_entry() is None
+    assert shown.session.selection == before
 
 
 def test_another_structure_leaves_the_table(shown: Shown) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QPointF, Qt
-from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QColor
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from qcowgui.convert.forecast import Candidate, CandidateForecast, Estimate, Forecast
@@ -19,11 +20,12 @@ from qcowgui.engine.qpool import QPoolExecutor
 from qcowgui.engine.work import CancelToken
 from qcowgui.errors import OptionsError, QcowError
 from qcowgui.gui.background import BackgroundRunner
+from qcowgui.gui.consent import Consent
 from qcowgui.gui.dialogs.forecast_chart import (
     ForecastChart,
-    SecondsAxis,
-    SizeAxis,
+    seconds_axis,
     series_of,
+    size_axis,
 )
 from qcowgui.gui.dialogs.forecast_panel import ForecastPanel, ForecastState
 from qcowgui.gui.forecast_work import (
@@ -109,7 +111,6 @@ def test_a_forecast_is_run_and_shown(qtbot: QtBot, panel: ForecastPanel, data_im
     assert {one.candidate for one in found.forecast.candidates} == set(QUICK)
     assert panel.table.isVisible()
     assert len(panel.table.table.rows) == len(QUICK)
-    assert panel.chart is not None
     assert panel.chart.isVisible()
     assert "All 512 KiB tried" in panel.basis.text()
 
@@ -148,7 +149,6 @@ def test_a_later_forecast_overtakes_an_earlier_one(
 
 def test_rows_and_points_are_chosen_together(qtbot: QtBot, panel: ForecastPanel) -> None:
     panel.show_found(FOUND)
-    assert panel.chart is not None
     assert [row.cells[0] for row in panel.table.table.rows] == [
         candidate_name(one.candidate) for one in by_size(FORECAST)
     ]
@@ -180,7 +180,6 @@ def test_clearing_says_why(panel: ForecastPanel) -> None:
     assert panel.message.text() == "base.raw is missing"
     assert not panel.start_button.isEnabled()
     assert not panel.table.isVisible()
-    assert panel.chart is not None
     assert not panel.chart.isVisible()
 
 
@@ -202,10 +201,16 @@ def test_the_chart_shows_every_range(qtbot: QtBot, theme: Theme) -> None:
     chart = ForecastChart(theme)
     qtbot.addWidget(chart)
     chart.set_forecast(FORECAST)
-    (left, right), (bottom, top) = chart.getPlotItem().getViewBox().viewRange()
+    chart.resize(600, 300)
     for one in ITEMS:
-        assert 10**left < one.seconds.low < one.seconds.high < 10**right
-        assert bottom < one.size.low < one.size.high < top
+        ends = [
+            chart.place_of(dataclasses.replace(one, size=size, seconds=seconds))
+            for size in (_exactly(one.size.low), _exactly(one.size.high))
+            for seconds in (_exactly(one.seconds.low), _exactly(one.seconds.high))
+        ]
+        assert all(0 < end.x() < 600 and 0 < end.y() < 300 for end in ends)
+        assert ends[0].x() < ends[1].x()
+        assert ends[2].y() < ends[0].y()  # larger is higher
     for name in ("zlib&nbsp;64&nbsp;KiB", "zstd&nbsp;2&nbsp;MiB", "not compressed"):
         assert name in chart.legend_html()
 
@@ -215,25 +220,33 @@ def test_a_point_is_clicked(qtbot: QtBot, theme: Theme) -> None:
     qtbot.addWidget(chart)
     chart.resize(600, 300)
     chart.set_forecast(FORECAST)
-    chart.show()
-    qtbot.waitExposed(chart)
-    box = chart.getPlotItem().getViewBox()
-    place = box.mapViewToScene(_point(ITEMS[5]))
-    spot = QPointF(chart.mapFromScene(place))
-    button, none = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
+    spot = chart.place_of(ITEMS[5]).toPoint()
     with qtbot.waitSignal(chart.chosen) as chosen:
-        for kind, held in (
-            (QEvent.Type.MouseButtonPress, button),
-            (QEvent.Type.MouseButtonRelease, none),
-        ):
-            where = (spot, chart.viewport().mapToGlobal(spot))
-            event = QMouseEvent(kind, *where, button, held, Qt.KeyboardModifier.NoModifier)
-            QApplication.sendEvent(chart.viewport(), event)
+        QTest.mouseClick(chart, Qt.MouseButton.LeftButton, pos=spot)
     assert chosen.args == [ITEMS[5]]
+    with qtbot.assertNotEmitted(chart.chosen):
+        QTest.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(2, 2))
+        QTest.mouseClick(chart, Qt.MouseButton.RightButton, pos=spot)
 
 
-def _point(one: CandidateForecast) -> QPointF:
-    return QPointF(math.log10(one.seconds.expected), one.size.expected)
+def _exactly(value: float) -> Estimate:
+    return Estimate(value, value, value)
+
+
+def test_points_and_ring_are_painted(qtbot: QtBot, theme: Theme) -> None:
+    chart = ForecastChart(theme)
+    qtbot.addWidget(chart)
+    chart.resize(600, 300)
+    chart.set_forecast(FORECAST)
+    by_name = {one.compression: one for one in series_of(FORECAST)}
+    without = chart.grab().toImage()
+    for name, colour in (("zstd", theme.colours.accent), ("zlib", theme.colours.warning)):
+        place = chart.place_of(by_name[name].points[0])
+        found = QColor(colour) if by_name[name].first_of_type else QColor(theme.colours.panel)
+        assert without.pixelColor(place.toPoint()) == found
+    chart.set_current(ITEMS[0])
+    beside = (chart.place_of(ITEMS[0]) + QPointF(-9, 0)).toPoint()
+    assert chart.grab().toImage().pixelColor(beside) != without.pixelColor(beside)
 
 
 def test_the_chart_follows_the_theme(qtbot: QtBot, theme: Theme) -> None:
@@ -243,7 +256,7 @@ def test_the_chart_follows_the_theme(qtbot: QtBot, theme: Theme) -> None:
     chart.set_current(ITEMS[0])
     light = chart.legend_html()
     theme.choose(ColourScheme.DARK)
-    assert chart.backgroundBrush().color().name() == theme.colours.panel
+    assert chart.grab().toImage().pixelColor(1, 1).name() == theme.colours.panel
     assert chart.legend_html() != light
     theme.choose(ColourScheme.LIGHT)
 
@@ -256,25 +269,21 @@ def test_one_candidate_is_a_chart_too(qtbot: QtBot, theme: Theme) -> None:
     assert chart.grab().width() > 0
 
 
-@pytest.mark.usefixtures("qapp")
 @pytest.mark.parametrize(
     ("low", "high"), [(0, 5 * KIB), (700 * MIB, 930 * MIB), (0.1 * MIB, 3000 * MIB), (5.0, 6.0)]
 )
 def test_size_ticks_are_few_and_round(low: float, high: float) -> None:
-    axis = SizeAxis("left")
-    ((spacing, ticks),) = axis.tickValues(low, high, 300)
+    ticks = size_axis(low, high).ticks
     assert 2 <= len(ticks) <= 11
-    assert all(low <= tick <= high for tick in ticks)
-    assert all(len(text) <= 9 for text in axis.tickStrings(ticks, 1, spacing))
+    assert all(low <= tick <= high for tick, _ in ticks)
+    assert all(len(text) <= 9 for _, text in ticks)
 
 
-@pytest.mark.usefixtures("qapp")
 @pytest.mark.parametrize(("low", "high"), [(0.02, 0.5), (4, 55), (10, 14), (3600, 90_000)])
 def test_time_ticks_are_few_and_round(low: float, high: float) -> None:
-    axis = SecondsAxis("bottom")
-    ((_, ticks),) = axis.tickValues(math.log10(low), math.log10(high), 300)
+    ticks = seconds_axis(math.log10(low), math.log10(high)).ticks
     assert 2 <= len(ticks) <= 12
-    texts = axis.tickStrings(ticks, 1, 1)
+    texts = [text for _, text in ticks]
     assert len(set(texts)) == len(texts), texts
 
 
@@ -293,7 +302,7 @@ def test_referenced_files_are_read_only_when_allowed(tmp_path: Path) -> None:
     overlay = builder.build().write_to(tmp_path / "overlay.qcow2")
     with pytest.raises(QcowError, match=r"base\.raw"):
         forecast(ForecastRequest(overlay, candidates=QUICK))
-    found = forecast(ForecastRequest(overlay, allowed=(base,), candidates=QUICK))
+    found = forecast(ForecastRequest(overlay, consent=Consent((base,)), candidates=QUICK))
     assert found.forecast.stored_bytes == 256 * KIB
 
 
@@ -313,7 +322,9 @@ def test_a_forecast_is_kept_while_its_file_stays() -> None:
     assert cache.get(request, SIGNATURE) is FOUND
     assert cache.get(request, Signature((1, 2), 1000 * MIB, 4)) is None
     assert cache.get(ForecastRequest(request.source, snapshot="1"), SIGNATURE) is None
-    assert cache.get(ForecastRequest(request.source, allowed=(Path("b"),)), SIGNATURE) is None
+    assert (
+        cache.get(ForecastRequest(request.source, consent=Consent((Path("b"),))), SIGNATURE) is None
+    )
     for number in range(100):
         other = ForecastRequest(Path(f"/{number}"))
         cache.put(Forecasted(other, SIGNATURE, 1, FORECAST))

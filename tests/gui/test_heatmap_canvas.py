@@ -19,10 +19,10 @@ from qcowgui.gui.heatmap import stage
 from qcowgui.gui.heatmap.canvas import MapCanvas
 from qcowgui.gui.heatmap.layers import MapLayer, Order, Shown, state_layer
 from qcowgui.gui.heatmap.painting import Mark
-from qcowgui.gui.heatmap.palette import host_colour
 from qcowgui.gui.heatmap.scene import Arrangement
 from qcowgui.gui.settings import ColourScheme
 from qcowgui.gui.theme import Theme
+from qcowgui.report.palette import host_colour
 
 NO_KEY = Qt.KeyboardModifier.NoModifier
 DATA, L2, BAD = ClusterState.DATA, ClusterState.ACTIVE_L2, ClusterState.CONTESTED

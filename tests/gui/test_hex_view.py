@@ -28,7 +28,6 @@ from pytestqt.qtbot import QtBot
 from qcowgui.check.clustermap import ClusterState
 from qcowgui.check.guestmap import GuestState
 from qcowgui.gui.background import BackgroundRunner
-from qcowgui.gui.heatmap.palette import luminance
 from qcowgui.gui.hex_copy import MAX_COPY_BYTES
 from qcowgui.gui.hex_search import PatternKind
 from qcowgui.gui.hex_text import CopyFormat
@@ -44,6 +43,7 @@ from qcowgui.gui.views.hex_space import Space
 from qcowgui.gui.views.hex_tints import OwnerMap
 from qcowgui.gui.views.hex_view import HexView
 from qcowgui.image.source import BytesSource, FileSource
+from qcowgui.report.palette import luminance
 from tests.support.base_images import pattern, rich
 from tests.support.builder import ImageBuilder
 from tests.support.damages import DAMAGES

@@ -24,8 +24,9 @@ from qcowgui.engine.work import (
 )
 from qcowgui.errors import OutputError
 from qcowgui.gui.background import BackgroundRunner
+from qcowgui.gui.consent import NOTHING_ALLOWED, Consent
 from qcowgui.gui.garbage import GuiThreadCollector
-from qcowgui.gui.jobs import AllowNamedGate, Job, JobController, JobState, error_texts
+from qcowgui.gui.jobs import Job, JobController, JobState, error_texts
 from qcowgui.gui.meter import SETTLING_SECONDS, ProgressMeter
 from qcowgui.gui.queue_store import QueueStore, SavedJob, read_jobs
 from qcowgui.image.references import resolve_reference
@@ -203,10 +204,10 @@ def test_the_gate_opens_what_was_named_and_nothing_else(tmp_path: Path) -> None:
     overlay(tmp_path)
     reference = resolve_reference("backing file", "base.raw", tmp_path / "overlay.qcow2")
     other = resolve_reference("backing file", "other.raw", tmp_path / "overlay.qcow2")
-    closed = AllowNamedGate(())
+    closed = NOTHING_ALLOWED.gate()
     assert not closed.permit(reference)
     assert closed.refused == [reference]
-    gate = AllowNamedGate([tmp_path / "base.raw"])
+    gate = Consent((tmp_path / "base.raw",)).gate()
     assert gate.permit(reference)
     assert not gate.permit(other)
     assert gate.refused == [other]

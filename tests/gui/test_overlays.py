@@ -12,7 +12,7 @@ from qcowgui.convert.differences import Difference
 from qcowgui.engine.work import CancelToken, RunningWork, SerialExecutor, Worker
 from qcowgui.errors import QcowError, SourceError
 from qcowgui.gui.comparison import CompareWork
-from qcowgui.gui.jobs import AllowNamedGate
+from qcowgui.gui.consent import NOTHING_ALLOWED, Consent
 from qcowgui.gui.overlays import BitmapWork, Overlay, SnapshotWork
 from qcowgui.image.chain import OpenedImage, open_image
 from qcowgui.image.inspect import inspect_source
@@ -41,14 +41,14 @@ def tried(work: Callable[[CancelToken], Overlay]) -> Overlay | None:
 
 
 def opened(path: Path) -> OpenedImage:
-    return open_image(path, gate=AllowNamedGate((path.parent,)), salvage=True)
+    return open_image(path, gate=Consent((path.parent,)).gate(), salvage=True)
 
 
 @pytest.mark.parametrize("name", list(DAMAGES))
 def test_a_damaged_image_beside_the_healthy_one(folder: Path, name: str) -> None:
     damaged = DAMAGES[name].apply(rich()).write_to(folder / "damaged.qcow2")
     healthy = folder / "healthy.qcow2"
-    gate = AllowNamedGate((folder,))
+    gate = Consent((folder,)).gate()
     overlay = tried(CompareWork(healthy, damaged, gate, SerialExecutor(), UNIT))
     if overlay is None:
         return
@@ -98,6 +98,6 @@ def test_an_image_that_is_written_meanwhile_has_no_answer(tmp_path: Path) -> Non
                 file.write(b"x" * 4096)
             return running
 
-    work = CompareWork(left, right, AllowNamedGate(()), Writer(), 64 * KIB)
+    work = CompareWork(left, right, NOTHING_ALLOWED.gate(), Writer(), 64 * KIB)
     with pytest.raises(SourceError):
         work(CancelToken())

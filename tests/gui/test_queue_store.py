@@ -17,6 +17,7 @@ from qcowgui.convert.options import ConvertOptions
 from qcowgui.convert.part_file import create_part
 from qcowgui.engine.work import CancelToken
 from qcowgui.errors import Cancelled, OutputError
+from qcowgui.gui.consent import Consent
 from qcowgui.gui.queue_store import QueueStore, SavedJob, _fits, read_jobs
 
 EVERYTHING = ConvertOptions(
@@ -39,6 +40,10 @@ EVERYTHING = ConvertOptions(
     salvage=True,
     overwrite=True,
 )
+CONSENT = Consent(
+    (Path("/images/base.qcow2"), Path("/moved/old.qcow2")),
+    {(Path("/images/base.qcow2"), "../old.qcow2"): Path("/moved/old.qcow2")},
+)
 PLAIN = ConvertOptions(Path("/images/b.qcow2"), Path("/out/b.raw"))
 
 
@@ -54,7 +59,7 @@ def file_with(folder: Path, content: object) -> Path:
 
 
 def test_every_option_comes_back(tmp_path: Path) -> None:
-    kept = (SavedJob(EVERYTHING, (Path("/images/base.qcow2"),)), SavedJob(PLAIN))
+    kept = (SavedJob(EVERYTHING, CONSENT), SavedJob(PLAIN))
     store = QueueStore(tmp_path / "state" / "qcowgui")
     assert store.open() == ()
     store.write(kept)
@@ -110,6 +115,10 @@ def test_what_is_relative_is_kept_as_absolute(
         {"version": 1, "jobs": [entry(compression=["zlib"])]},
         {"version": 1, "jobs": [entry(compression="zlib")]},  # of a raw target
         {"version": 1, "jobs": [entry() | {"allowed": "x"}]},
+        {"version": 1, "jobs": [entry() | {"located": {}}]},
+        {"version": 1, "jobs": [entry() | {"located": [["/a", "b", "/c"]]}]},
+        {"version": 1, "jobs": [entry() | {"located": [{"image": "/a", "name": 1, "path": "/c"}]}]},
+        {"version": 1, "jobs": [entry() | {"located": [{"image": "/a", "name": "b"}]}]},
     ],
 )
 def test_rubbish_is_left_out(tmp_path: Path, content: object) -> None:

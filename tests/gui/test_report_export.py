@@ -18,10 +18,10 @@ from qcowgui.engine.work import CancelToken
 from qcowgui.errors import Cancelled, OutputError
 from qcowgui.gui.background import BackgroundRunner
 from qcowgui.gui.heatmap.layers import HOST_KEYS, Order, state_layer
-from qcowgui.gui.heatmap.palette import host_colour
 from qcowgui.gui.report.export import ReportExport
 from qcowgui.gui.report.map_picture import map_picture
 from qcowgui.gui.session import CheckState, Session
+from qcowgui.report.palette import host_colour
 from tests.gui.support import button, open_question
 
 

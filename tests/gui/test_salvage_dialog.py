@@ -98,8 +98,8 @@ def test_the_new_image_reads_as_the_lost_one(
 ) -> None:
     before = headless.read_bytes()
     dialog = searched(headless, qtbot, runner, theme)
-    dialog.virtual_size.setText("8M")
-    dialog.search_button.click()
+    dialog.known.virtual_size.setText("8M")
+    dialog.known.search_button.click()
     settled(qtbot, runner)
     target = headless.with_name("headless-salvaged.qcow2")
     assert dialog.target.path == target
@@ -150,16 +150,16 @@ def test_a_person_may_know_better_than_the_file(
     qtbot: QtBot, runner: BackgroundRunner, theme: Theme, headless: Path
 ) -> None:
     dialog = searched(headless, qtbot, runner, theme)
-    dialog.cluster_size.setCurrentIndex(dialog.cluster_size.findData(16))
-    dialog.compression_type.setCurrentIndex(2)
-    dialog.virtual_size.setText("20G")
-    assert dialog.overrides() == Overrides(16, 20 << 30, CompressionType.ZSTD)
+    dialog.known.cluster_size.setCurrentIndex(dialog.known.cluster_size.findData(16))
+    dialog.known.compression_type.setCurrentIndex(2)
+    dialog.known.virtual_size.setText("20G")
+    assert dialog.known.overrides() == Overrides(16, 20 << 30, CompressionType.ZSTD)
     dialog.search()
     assert state_of(dialog) is SalvageState.SEARCHING
     settled(qtbot, runner)
     assert dialog.report is not None
     assert all(found.geometry.cluster_bits == 16 for found in dialog.report.candidates)
-    dialog.virtual_size.setText("a lot")
+    dialog.known.virtual_size.setText("a lot")
     dialog.search()
     assert dialog.banner.title == "This is no size"
     assert state_of(dialog) is SalvageState.READY

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from qcowgui.format.finding import Refusal
+from qcowgui.gui.consent import NOTHING_ALLOWED
 from qcowgui.gui.dialogs.about import AboutDialog, KeyboardDialog
 from qcowgui.gui.dialogs.convert import ConvertDialog
 from qcowgui.gui.main_window import MainWindow
@@ -193,8 +194,8 @@ def test_a_raw_disk_offers_to_be_converted(
         buttons["Convert to qcow2…"].click()
     (dialog,) = window.findChildren(ConvertDialog)
     qtbot.waitUntil(lambda: bool(dialog.entries.items) and not window.loader.active)
-    ((options, allowed),) = dialog.wanted()
-    assert (options.source, options.target_format, allowed) == (path, "qcow2", [])
+    ((options, consent),) = dialog.wanted()
+    assert (options.source, options.target_format, consent) == (path, "qcow2", NOTHING_ALLOWED)
     dialog.close()
 
 

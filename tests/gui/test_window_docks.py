@@ -231,6 +231,19 @@ def test_what_a_dialog_wrote_can_be_opened(
     assert shown(window).session.path == rich_image
 
 
+def test_a_repair_that_should_wait_leads_to_salvage(
+    window: MainWindow, qtbot: QtBot, data_image: Path
+) -> None:
+    open_image(window, qtbot, data_image)
+    window.actions_.repair.trigger()
+    view = shown(window)
+    (repair,) = view.findChildren(RepairDialog)
+    repair.salvage_requested.emit()
+    (salvage,) = view.findChildren(SalvageDialog)
+    assert salvage.isVisible()
+    qtbot.waitUntil(lambda: not window.loader.active)
+
+
 def test_banners_lead_to_the_dialogs(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "noise.img"
     path.write_bytes(bytes(1 << 16))

@@ -6,9 +6,11 @@ import ast
 import errno
 import json
 import os
+import platform
 import subprocess
 import sys
 import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -47,7 +49,13 @@ def raising(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
 
 def test_version(capsys: Capture) -> None:
     assert run(["--version"]) == 0
-    assert capsys.readouterr().out == f"qcowgui {qcowgui.__version__}\n"
+    first, *libraries = capsys.readouterr().out.splitlines()
+    assert first == f"qcowgui {qcowgui.__version__}"
+    found = dict(line.split(maxsplit=1) for line in libraries)
+    assert found["Python"].startswith(platform.python_version())
+    for name in ("PySide6-Essentials", "numpy", "zstandard", "deflate"):
+        assert found[name] == metadata.version(name)
+    assert "?" not in found.values()
 
 
 def test_help_lists_every_command(capsys: Capture) -> None:
@@ -236,6 +244,7 @@ def test_without_a_display_the_window_says_so(
     assert "the window needs a display, and there is none here" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", [[], ["--new-window"]], ids=["", "new window"])
 @pytest.mark.parametrize(
     ("arguments", "images"),
     [
@@ -246,17 +255,23 @@ def test_without_a_display_the_window_says_so(
     ],
 )
 def test_images_without_a_command_go_to_the_window(
-    arguments: list[str], images: list[str], monkeypatch: pytest.MonkeyPatch
+    arguments: list[str], images: list[str], option: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened: list[list[str]] = []
+    opened: list[tuple[list[str], bool]] = []
 
-    def note(names: tuple[str, ...]) -> int:
-        opened.append(list(names))
+    def note(names: tuple[str, ...], *, new_window: bool) -> int:
+        opened.append((list(names), new_window))
         return 7
 
     monkeypatch.setattr("qcowgui.cli.window.open_window", note)
-    assert run(arguments) == 7
-    assert opened == [images]
+    assert run([*option, *arguments]) == 7
+    assert run([*arguments, *option]) == 7
+    assert opened == [(images, bool(option))] * 2
+
+
+def test_a_new_window_is_for_images(capsys: Capture) -> None:
+    assert run(["--new-window", "info", "x"]) == ExitCode.FAILED
+    assert capsys.readouterr().err.startswith("qcowgui: --new-window is for images, not for 'info'")
 
 
 def test_no_memory_is_a_sentence(

@@ -14,6 +14,7 @@ from qcowgui.convert.presets import PRESETS
 from qcowgui.convert.warnings import Concern
 from qcowgui.engine.work import CancelToken
 from qcowgui.errors import OptionsError, QcowError
+from qcowgui.gui.consent import NOTHING_ALLOWED, Consent
 from qcowgui.gui.dialogs.convert_entries import (
     Entries,
     Entry,
@@ -272,7 +273,9 @@ def test_concerns_are_told_without_opening_what_nobody_allowed(rich_path: Path) 
     target = rich_path.with_name("out.raw")
     options = ConvertOptions(rich_path, target)
     base = rich_path.with_name("base.raw")
-    denied, allowed = OutlookWork((Planned(options, ()), Planned(options, (base,))))(CancelToken())
+    denied, allowed = OutlookWork(
+        (Planned(options, NOTHING_ALLOWED), Planned(options, Consent((base,))))
+    )(CancelToken())
     assert denied == ()
     codes = {concern.code for concern in allowed}
     assert any("snapshot" in code for code in codes), codes
@@ -281,7 +284,7 @@ def test_concerns_are_told_without_opening_what_nobody_allowed(rich_path: Path) 
 
 def test_what_cannot_be_opened_stops(tmp_path: Path) -> None:
     gone = ConvertOptions(tmp_path / "gone.qcow2", tmp_path / "out.raw")
-    ((concern,),) = OutlookWork((Planned(gone, ()),))(CancelToken())
+    ((concern,),) = OutlookWork((Planned(gone, NOTHING_ALLOWED),))(CancelToken())
     assert concern.level == "stop"
     assert "gone.qcow2" in concern.message
 
@@ -290,7 +293,7 @@ def test_a_missing_backing_file_stops(rich_path: Path) -> None:
     base = rich_path.with_name("base.raw")
     base.unlink()
     options = ConvertOptions(rich_path, rich_path.with_name("out.raw"))
-    ((concern,),) = OutlookWork((Planned(options, (base,)),))(CancelToken())
+    ((concern,),) = OutlookWork((Planned(options, Consent((base,))),))(CancelToken())
     assert (concern.code, concern.level) == ("reference-unusable", "stop")
 
 
@@ -352,7 +355,7 @@ def test_commands_are_a_line_for_each_image(tmp_path: Path) -> None:
         )
         for name in "ab"
     ]
-    text = qcowgui_text((options, []) for options in wanted)
+    text = qcowgui_text((options, NOTHING_ALLOWED) for options in wanted)
     assert [line.split()[:2] for line in text.splitlines()] == [["qcowgui", "convert"]] * 2
     assert f"'{tmp_path}/a out.qcow2'" in text
     qemu, left_out = qemu_img_text(wanted)
@@ -373,7 +376,7 @@ def test_a_reference_is_open_until_it_is_allowed(rich_path: Path) -> None:
     entries.add([rich_path], dict(DEFAULTS))
     entries.take(look(rich_path))
     (reference,) = entries.items[0].open_references()
-    entries.items[0].allowed = (rich_path.with_name("base.raw"),)
+    entries.items[0].consent = Consent((rich_path.with_name("base.raw"),))
     assert reference.path == rich_path.with_name("base.raw")
     assert entries.items[0].open_references() == []
 

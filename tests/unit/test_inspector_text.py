@@ -427,3 +427,21 @@ def test_everything_can_be_copied(sound: Subject) -> None:
     assert f"0x{get_l2_entry(sound.image, 2):016x}" in text.replace("_", "")
     assert "55–9  host_cluster_offset" in text
     assert "Named by: L1[0]" in text
+
+
+@pytest.mark.parametrize(
+    ("damage", "key", "other"),
+    [
+        ("feature_incompatible_40", KEY.HEADER, KEY.BITMAPS),
+        ("header_snapshots_unaligned", KEY.HEADER, KEY.BITMAPS),
+    ],
+)
+def test_a_structure_as_a_whole_has_the_findings_of_its_badge(
+    damage: str, key: StructureKey, other: StructureKey
+) -> None:
+    """What the tree's badge counts, the inspector does not call unsuspicious."""
+    subject = Subject(DAMAGES[damage].apply(rich()))
+    found = inspect_selection(Selection(key), subject.known)
+    assert found.findings
+    assert "nothing wrong" not in found.verdict
+    assert not inspect_selection(Selection(other), subject.known).findings

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QAction, QIcon, QKeySequence
+from PySide6.QtGui import QAction, QIcon
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
 
 from qcowgui import __version__
-from qcowgui.gui.formatters import Column, Row, Table
+from qcowgui.gui.key_list import key_table
 from qcowgui.gui.theme import SPACING, Theme, scaled_font
 from qcowgui.gui.views.data_table import DataTable
-from qcowgui.gui.views.inspector import COPY_KEY, NEXT_KEY, PREVIOUS_KEY
 
 
 class AboutDialog(QDialog):
@@ -54,43 +53,12 @@ class KeyboardDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.table = DataTable(theme)
         self.table.setAccessibleName(self.tr("Keys"))
-        self.table.set_table(self._keys(actions))
+        self.table.set_table(key_table(actions))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(*[SPACING * 2] * 4)
         layout.addWidget(self.table)
         layout.addWidget(_close_button(self))
         self.resize(460, 480)
-
-    def _keys(self, actions: Sequence[QAction]) -> Table:
-        rows = []
-        for action in actions:
-            # The others are the same on keyboards with keys of their own for it.
-            key = _native(action.shortcut())
-            if key:
-                rows.append(Row((action.text().replace("&", ""), key.replace("Backtab", "Tab"))))
-        rows += [Row(row) for row in self._keys_of_views()]
-        columns = Column(self.tr("Command"), wide=True), Column(self.tr("Keys"))
-        return Table(columns, tuple(rows))
-
-    def _keys_of_views(self) -> list[tuple[str, str]]:
-        step, find = f"{_native(PREVIOUS_KEY)}, {_native(NEXT_KEY)}", QKeySequence.StandardKey.Find
-        return [
-            (self.tr("Inspector: previous or next entry"), step),
-            (self.tr("Inspector: copy everything it says"), _native(COPY_KEY)),
-            (self.tr("Map: zoom in or out"), self.tr("+, −")),
-            (self.tr("Map: everything, or single cells"), self.tr("0, 1")),
-            (self.tr("Map: next or previous of the selected state"), self.tr("N, P")),
-            (self.tr("Map: move by a cell"), self.tr("Arrow keys")),
-            (self.tr("Map: select a range"), self.tr("Shift+Arrow keys")),
-            (self.tr("Legend: only this state, or hide it"), self.tr("Space, Delete")),
-            (self.tr("Bytes: search, again, backwards"), f"{_native(find)}, F3, Shift+F3"),
-            (self.tr("Go to what a finding is about"), self.tr("Return")),
-            (self.tr("Remove a recent file from the list"), self.tr("Delete")),
-        ]
-
-
-def _native(key: QKeySequence | QKeySequence.StandardKey | str) -> str:
-    return QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)
 
 
 def _close_button(dialog: QDialog) -> QDialogButtonBox:

@@ -7,17 +7,13 @@ from pathlib import Path
 from typing import Final, Self
 
 from PySide6.QtCore import QPoint, Qt, QUrl, Signal
-from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from qcowgui.convert.forecast import CandidateForecast
 from qcowgui.convert.options import ConvertOptions
 from qcowgui.convert.presets import PRESETS
 from qcowgui.gui.background import BackgroundRunner
+from qcowgui.gui.consent import NOTHING_ALLOWED, Consent
 from qcowgui.gui.dialogs.allow import AllowBox
 from qcowgui.gui.dialogs.convert_cards import PresetCards
 from qcowgui.gui.dialogs.convert_column import SettingsColumn
@@ -64,7 +60,7 @@ class ConvertDialog(QDialog):
 
     Signals:
         start_requested: Start was clicked and everything is clear: a list of pairs, ConvertOptions
-            and the list of referenced files that the user allowed.
+            and the Consent for it.
     """
 
     start_requested = Signal(object)
@@ -77,7 +73,7 @@ class ConvertDialog(QDialog):
         settings: Settings,
         runner: BackgroundRunner,
         inspected: Inspected | None = None,
-        allowed: Sequence[Path] = (),
+        consent: Consent = NOTHING_ALLOWED,
         preset: str | None = None,
         forecasts: ForecastCache | None = None,
         parent: QWidget | None = None,
@@ -90,7 +86,7 @@ class ConvertDialog(QDialog):
             settings: What is remembered of the last time.
             runner: What runs work beside the window.
             inspected: What is known of the only source, if anything.
-            allowed: The files it refers to that a person has agreed to open.
+            consent: Which files it refers to a person has agreed to open, and where they are.
             preset: The key of the preset to begin with; None: the last one.
             forecasts: Forecasts that outlive the form.
             parent: The window it stands beside.
@@ -117,13 +113,13 @@ class ConvertDialog(QDialog):
         self._connect()
         self.resize(*_SIZE)
         (self.cards if sources else self.sources.line).setFocus()
-        self._begin(sources, inspected, allowed)
+        self._begin(sources, inspected, consent)
 
     @classmethod
     def for_job(
         cls,
         options: ConvertOptions,
-        allowed: Sequence[Path] = (),
+        consent: Consent = NOTHING_ALLOWED,
         *,
         theme: Theme,
         settings: Settings,
@@ -139,7 +135,7 @@ class ConvertDialog(QDialog):
         form.ending.start_button.setText(form.tr("Keep"))
         form.sources.set_fixed()
         form._touched = form._editing = True
-        form.entries.add([options.source], values_in(options), allowed)
+        form.entries.add([options.source], values_in(options), consent)
         (entry,) = form.entries.items
         entry.target, entry.target_chosen = options.target, True
         entry.agreed = frozenset([options.target] if options.overwrite else [])
@@ -198,12 +194,12 @@ class ConvertDialog(QDialog):
     # ---------------------------------------------------------------- sources
 
     def _begin(
-        self, sources: Sequence[Path], inspected: Inspected | None, allowed: Sequence[Path]
+        self, sources: Sequence[Path], inspected: Inspected | None, consent: Consent
     ) -> None:
         paths = [Path(path).absolute() for path in sources]
         if len(paths) == 1 and inspected is not None:
             self.scout.know(paths[0], inspected)
-            self.entries.add(paths, self._first_values(), allowed)
+            self.entries.add(paths, self._first_values(), consent)
             self._show()
             self.scout.look()
         else:
@@ -216,7 +212,8 @@ class ConvertDialog(QDialog):
         if current is not None:
             return current.values
         key = self._wanted_preset or first_preset(self._settings.preset, None)
-        return preset_values(key, DEFAULTS, None) or dict(DEFAULTS)
+        defaults = DEFAULTS | self._settings.conversion_defaults
+        return preset_values(key, defaults, None) or defaults
 
     def add_paths(self, paths: Sequence[Path]) -> None:
         """Add files, and the images in folders; they appear when they were looked at."""
@@ -367,7 +364,7 @@ class ConvertDialog(QDialog):
 
     def _allow(self, paths: list[Path]) -> None:
         for entry in self.entries.chosen:
-            entry.allowed = tuple(dict.fromkeys((*entry.allowed, *paths)))
+            entry.consent = entry.consent.allowing(paths)
         self._show()
 
     def _start(self) -> None:

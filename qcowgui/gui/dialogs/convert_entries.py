@@ -15,6 +15,7 @@ from qcowgui.convert.options import ConvertOptions
 from qcowgui.convert.snapshots import SnapshotMode, SnapshotPlan, plan_snapshots
 from qcowgui.convert.warnings import Concern
 from qcowgui.errors import OptionsError, QcowError
+from qcowgui.gui.consent import NOTHING_ALLOWED, Consent
 from qcowgui.gui.dialogs.convert_form import (
     DEFAULTS,
     OPTIMISE,
@@ -48,7 +49,7 @@ class Entry:
         target_chosen: Whether a person gave that name: then it follows no settings.
         snapshots: How its internal snapshots are carried along; None: not at all.
         agreed: Existing files that a person has agreed to replace.
-        allowed: The referenced files that a person has agreed to open.
+        consent: Which referenced files a person has agreed to open, and where they are.
         looked: What was found of it; None until somebody looked.
         problem: Why it can't be read as what its content shows; None when it can.
     """
@@ -59,7 +60,7 @@ class Entry:
     target_chosen: bool = False
     snapshots: SnapshotMode | None = None
     agreed: frozenset[Path] = frozenset()
-    allowed: tuple[Path, ...] = ()
+    consent: Consent = NOTHING_ALLOWED
     looked: Looked | None = None
     problem: QcowError | None = None
 
@@ -85,11 +86,11 @@ class Entry:
         """
         plan = self._plan()
         if plan is None:
-            return [(self.options(), list(self.allowed))]
+            return [(self.options(), self.consent)]
         return [
             (
                 dataclasses.replace(step.options, overwrite=step.options.target in self.agreed),
-                [*self.allowed, *step.allowed],
+                self.consent.allowing(step.allowed),
             )
             for step in plan.steps
         ]
@@ -113,8 +114,8 @@ class Entry:
             return []
         return [
             reference
-            for reference in self.looked.references
-            if reference.path is not None and reference.path not in self.allowed
+            for reference in map(self.consent.locate, self.looked.references)
+            if reference.path is not None and reference.path not in self.consent.allowed
         ]
 
 
@@ -148,7 +149,7 @@ class Entries:
         self._taken = frozenset(targets)
         self.rename()
 
-    def add(self, paths: Iterable[Path], values: Values, allowed: Collection[Path] = ()) -> int:
+    def add(self, paths: Iterable[Path], values: Values, consent: Consent = NOTHING_ALLOWED) -> int:
         """Add images that are not here yet, and select all; returns how many were added."""
         known = {name_key(entry.source) for entry in self.items}
         before = len(self.items)
@@ -157,7 +158,7 @@ class Entries:
                 known.add(name_key(path))
                 # A snapshot is one image's own.
                 own = values if not self.items else values | {"snapshot": None}
-                self.items.append(Entry(path, dict(own), allowed=tuple(allowed)))
+                self.items.append(Entry(path, dict(own), consent=consent))
         self.select(range(len(self.items)))
         self.rename()
         return len(self.items) - before

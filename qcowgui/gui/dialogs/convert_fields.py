@@ -6,14 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, cast
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QFormLayout,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QSpinBox,
     QVBoxLayout,
@@ -33,11 +31,13 @@ from qcowgui.convert.snapshots import SnapshotMode
 from qcowgui.engine.work import default_threads
 from qcowgui.format.snapshots import Snapshot
 from qcowgui.gui.dialogs.convert_form import COMPRESSION_TYPES, DEFAULTS, Values, fitting
+from qcowgui.gui.dialogs.form_rows import add_row, combo_of, make_form
 from qcowgui.gui.theme import SPACING
 from qcowgui.units import SECTOR_BYTES, format_size
 
+__all__ = ["TargetFields", "add_row", "make_form"]
+
 _MAX_THREADS: Final = 256
-_LABEL_CHARACTERS: Final = 14
 _FLATTEN: Final = "flatten"
 _KEEP: Final = "keep"
 _NAMED: Final = "named"
@@ -168,18 +168,18 @@ class TargetFields(QWidget):
     # ---------------------------------------------------------------- building
 
     def _make_kind(self) -> None:
-        self.format = _combo(
+        self.format = combo_of(
             (self.tr("raw – a plain disk image"), "raw"),
             (self.tr("qcow2 – QEMU’s image format"), "qcow2"),
         )
-        self.compression = _combo(
+        self.compression = combo_of(
             (self.tr("none"), "none"),
             (self.tr("zlib – every reader knows it"), "zlib"),
             (self.tr("zstd – faster, usually smaller"), "zstd"),
         )
         self.level = QSpinBox()
-        self.cluster_size = _combo(*((format_size(size), size) for size in CLUSTER_SIZES))
-        self.deflate_window = _combo(
+        self.cluster_size = combo_of(*((format_size(size), size) for size in CLUSTER_SIZES))
+        self.deflate_window = combo_of(
             (self.tr("32 KiB – smaller, for common readers"), "32k"),
             (self.tr("4 KiB – as qemu-img writes, for strict readers"), "4k"),
         )
@@ -190,18 +190,18 @@ class TargetFields(QWidget):
         )
 
     def _make_layout_fields(self) -> None:
-        self.compat = _combo(
+        self.compat = combo_of(
             (self.tr("1.1 – version 3"), "1.1"),
             (self.tr("0.10 – version 2, for QEMU before 1.1"), "0.10"),
         )
-        self.refcount_bits = _combo(*((f"{bits}", bits) for bits in REFCOUNT_BITS))
+        self.refcount_bits = combo_of(*((f"{bits}", bits) for bits in REFCOUNT_BITS))
         sizes = [SECTOR_BYTES]
         while sizes[-1] < MAX_SPARSE_BYTES:
             sizes.append(sizes[-1] * 2)
-        self.sparse = _combo(
+        self.sparse = combo_of(
             (self.tr("none: write every zero"), 0), *((format_size(size), size) for size in sizes)
         )
-        self.preallocation = _combo(
+        self.preallocation = combo_of(
             (self.tr("nothing"), "off"),
             (self.tr("a place in the file for each cluster"), "metadata"),
             (self.tr("the space of the whole disk"), "falloc"),
@@ -211,16 +211,16 @@ class TargetFields(QWidget):
         self.lazy_refcounts = QCheckBox(self.tr("Lazy refcounts"))
 
     def _make_content_fields(self) -> None:
-        self.source_format = _combo(
+        self.source_format = combo_of(
             (self.tr("as its content shows"), None), ("qcow2", "qcow2"), ("raw", "raw")
         )
         self.snapshot = QComboBox()
-        self.carried = _combo(
+        self.carried = combo_of(
             (self.tr("are left behind"), None),
             (self.tr("become an image each"), "files"),
             (self.tr("become a chain, the active disk on top"), "chain"),
         )
-        self.backing = _combo(
+        self.backing = combo_of(
             (self.tr("flatten: one file with everything"), _FLATTEN),
             (self.tr("keep the source’s own backing file"), _KEEP),
             (self.tr("keep this backing file:"), _NAMED),
@@ -228,7 +228,7 @@ class TargetFields(QWidget):
         self.backing_name = QLineEdit()
         self.backing_name.setAccessibleName(self.tr("Name of the backing file"))
         self.backing_name.setPlaceholderText(self.tr("as it will be stored, seen from the target"))
-        self.backing_format = _combo(("qcow2", "qcow2"), ("raw", "raw"))
+        self.backing_format = combo_of(("qcow2", "qcow2"), ("raw", "raw"))
         self.backing_format.setAccessibleName(self.tr("Format of the backing file"))
         self.named_backing = QWidget()
         row = QHBoxLayout(self.named_backing)
@@ -374,37 +374,3 @@ class TargetFields(QWidget):
                 level=levels.default, lowest=levels.lowest, highest=levels.highest
             )
         )
-
-
-def make_form() -> QFormLayout:
-    """A form with the dialogs' spacing and labels of one width."""
-    form = QFormLayout()
-    form.setContentsMargins(0, 0, 0, 0)
-    form.setLabelAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-    form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-    form.setHorizontalSpacing(SPACING * 2)
-    form.setVerticalSpacing(SPACING)
-    return form
-
-
-def add_row(form: QFormLayout, text: str, field: QWidget) -> None:
-    """Add a field with its label; the labels of all forms of the dialog are equally wide."""
-    label = QLabel(text)
-    label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-    label.setMinimumWidth(label.fontMetrics().averageCharWidth() * _LABEL_CHARACTERS)
-    label.setBuddy(field)
-    if text:
-        field.setAccessibleName(text)
-    form.addRow(label, field)
-
-
-def _combo(*items: tuple[str, str | int | None]) -> QComboBox:
-    """A combo box of texts, each with the value it stands for.
-
-    It is no wider than its form: a long text must not make the form wide.
-    """
-    combo = QComboBox()
-    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    for text, value in items:
-        combo.addItem(text, value)
-    return combo

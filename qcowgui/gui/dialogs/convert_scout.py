@@ -198,7 +198,7 @@ class Scout(QObject):
         except OptionsError:
             return None
         found = self._forecasts.get(disk_of(entry), entry.looked.signature)
-        return Planned(_as_judged(options), entry.allowed, found.forecast if found else None)
+        return Planned(_as_judged(options), entry.consent, found.forecast if found else None)
 
     # ---------------------------------------------------------------- forecasts
 
@@ -257,7 +257,7 @@ def disk_of(entry: Entry) -> ForecastRequest:
         entry.source,
         values["source_format"],
         values["snapshot"],
-        entry.allowed,
+        entry.consent,
         salvage=values["salvage"],
         candidates=(),
     )

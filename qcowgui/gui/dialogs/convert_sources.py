@@ -139,7 +139,7 @@ class SourceSection(QWidget):
 
     def _show_references(self, entries: Sequence[Entry]) -> None:
         left = [found for entry in entries for found in entry.open_references()]
-        allowed = [path for entry in entries for path in entry.allowed]
+        allowed = [path for entry in entries for path in entry.consent.allowed]
         if left:
             names = ", ".join(dict.fromkeys(found.name for found in left))
             text = self.tr("Refers to {names}: read only if you allow it.").format(names=names)

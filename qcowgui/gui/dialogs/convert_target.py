@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from qcowgui.gui.dialogs.convert_entries import Entry
-from qcowgui.gui.dialogs.convert_fields import add_row, make_form
+from qcowgui.gui.dialogs.form_rows import add_row, make_form
 from qcowgui.gui.dialogs.target_field import TargetField
 from qcowgui.gui.theme import SPACING
 

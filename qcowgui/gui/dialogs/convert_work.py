@@ -17,8 +17,8 @@ from qcowgui.convert.warnings import Concern
 from qcowgui.engine.work import CancelToken
 from qcowgui.errors import QcowError, ReferencedFileError, SourceError
 from qcowgui.format.snapshots import Snapshot
+from qcowgui.gui.consent import Consent
 from qcowgui.gui.opening import Inspected, Signature, inspect_image, signature_of
-from qcowgui.gui.queue_work import AllowNamedGate
 from qcowgui.image.chain import open_image, probe_format
 from qcowgui.image.references import Reference
 from qcowgui.image.source import FileSource
@@ -143,12 +143,12 @@ class Planned:
 
     Attributes:
         options: What it would do.
-        allowed: The referenced files that a person has agreed to open.
+        consent: Which referenced files a person has agreed to open, and where they are.
         forecast: A forecast of its source, if there is one.
     """
 
     options: ConvertOptions
-    allowed: tuple[Path, ...]
+    consent: Consent
     forecast: Forecast | None = None
 
 
@@ -178,7 +178,7 @@ def _concerns(planned: Planned, token: CancelToken) -> tuple[Concern, ...]:
         with open_image(
             options.source,
             format=options.source_format,
-            gate=AllowNamedGate(planned.allowed),
+            gate=planned.consent.gate(),
             snapshot=options.snapshot,
             salvage=options.salvage,
         ) as source:

@@ -5,26 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-import numpy as np
-import pyqtgraph
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QColor, QPen, QWheelEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QWidget
 
 from qcowgui.convert.forecast import CandidateForecast, Forecast
 from qcowgui.gui.formatters import short_duration_text
+from qcowgui.gui.plot_frame import Axis, PlotFrame, even_axis
 from qcowgui.gui.theme import Theme
 from qcowgui.units import format_size
 
 _LEAST_SECONDS: Final = 0.01
-_SYMBOL_SIZE: Final = 9
-_CHOSEN_SIZE: Final = 18
+_HALF_MARK: Final = 4.5
+_HALF_RING: Final = 9.0
+_REACH: Final = 12.0
+"""So near to a point, a click means it."""
+_LABEL_SHIFT: Final = QPointF(6, -5)
 _LEAST_TICKS: Final = 3
 _WHOLE_RANGE: Final = 0.12
 """Of the values' span is left free at each side: labels stand beside their points."""
-_MARKS: Final = {"zstd": "o", "zlib": "s", "none": "t"}
+_FAINT: Final = 110
 _GLYPHS: Final = {"zstd": ("●", "○"), "zlib": ("■", "□"), "none": ("▲", "△")}
 
 
@@ -54,57 +56,48 @@ def series_of(forecast: Forecast) -> list[Series]:
     return found
 
 
-# pyqtgraph has no types.
-class SizeAxis(pyqtgraph.AxisItem):  # type: ignore[misc]
+# -------------------------------------------------------------------- axes
+
+
+def size_axis(low: float, high: float) -> Axis:
     """An axis of bytes, with round numbers of binary units."""
-
-    def tickValues(self, low: float, high: float, _size: float) -> list[tuple[float, list[float]]]:
-        """Some three to eight ticks."""
-        unit = 1024 ** max(0, int(math.log(max(high, 1.0), 1024)))
-        return [_even_ticks(low, high, unit)]
-
-    def tickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:
-        """Sizes as everywhere."""
-        return [format_size(max(0, round(value))) for value in values]
+    unit = 1024 ** max(0, int(math.log(max(high, 1.0), 1024)))
+    return even_axis(low, high, lambda value: format_size(max(0, round(value))), unit=unit)
 
 
-class SecondsAxis(pyqtgraph.AxisItem):  # type: ignore[misc]
-    """An axis of time; its values are decimal logarithms of seconds."""
+def seconds_axis(low: float, high: float) -> Axis:
+    """An axis of time, whose values are decimal logarithms of seconds.
 
-    def tickValues(self, low: float, high: float, _size: float) -> list[tuple[float, list[float]]]:
-        """Ticks at 1, 2 and 5 of each decade; evenly where that would be too few."""
-        exponents = range(math.floor(low), math.ceil(high) + 1)
-        ticks = [
-            found
-            for exponent in exponents
-            for found in (exponent + math.log10(step) for step in (1, 2, 5))
-            if low <= found <= high
-        ]
-        if len(ticks) < _LEAST_TICKS:
-            spacing, seconds = _even_ticks(10**low, 10**high, 1)
-            return [(spacing, [math.log10(value) for value in seconds if value > 0])]
-        return [(1.0, ticks)]
-
-    def tickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:
-        """Times as everywhere."""
-        return [_tick_seconds(10**value) for value in values]
+    Its ticks are at 1, 2 and 5 of each decade; evenly where that would be too few.
+    """
+    exponents = range(math.floor(low), math.ceil(high) + 1)
+    ticks = [exponent + math.log10(step) for exponent in exponents for step in (1, 2, 5)]
+    ticks = [tick for tick in ticks if low <= tick <= high]
+    if len(ticks) < _LEAST_TICKS:
+        seconds = even_axis(10**low, 10**high, str).ticks
+        ticks = [math.log10(value) for value, _ in seconds if value > 0]
+    return Axis(low, high, tuple((tick, seconds_text(10**tick)) for tick in ticks))
 
 
-def _tick_seconds(seconds: float) -> str:
+def seconds_text(seconds: float) -> str:
+    """A time at a tick, as short as it can be."""
     return f"{seconds:.2g} s" if seconds < 1 else short_duration_text(seconds).replace(".0 ", " ")
 
 
-def _even_ticks(low: float, high: float, unit: float) -> tuple[float, list[float]]:
-    """Multiples of 1, 2 or 5 times a power of ten of `unit`, and their distance."""
-    span = max(high - low, 1e-9) / unit
-    step = 10.0 ** math.floor(math.log10(span / _LEAST_TICKS))
-    step *= next((factor for factor in (5, 2) if span / (step * factor) >= _LEAST_TICKS), 1)
-    first = math.ceil(low / unit / step)
-    last = math.floor(high / unit / step)
-    return step * unit, [number * step * unit for number in range(first, last + 1)]
+def _log(seconds: float) -> float:
+    return math.log10(max(seconds, _LEAST_SECONDS))
 
 
-class ForecastChart(pyqtgraph.PlotWidget):  # type: ignore[misc]
+def _widened(values: Sequence[float]) -> tuple[float, float]:
+    low, high = min(values), max(values)
+    margin = (high - low) * _WHOLE_RANGE or abs(high) * _WHOLE_RANGE or 1.0
+    return low - margin, high + margin
+
+
+# -------------------------------------------------------------------- the chart
+
+
+class ForecastChart(QWidget):
     """Draws a forecast; the table beside it says the same in words, so it takes no focus.
 
     Signals:
@@ -114,37 +107,33 @@ class ForecastChart(pyqtgraph.PlotWidget):  # type: ignore[misc]
     chosen = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(
-            parent,
-            axisItems={"left": SizeAxis("left"), "bottom": SecondsAxis("bottom")},
-        )
+        super().__init__(parent)
         self._theme = theme
         self._forecast: Forecast | None = None
         self._current: CandidateForecast | None = None
-        self._ring: Any = None
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAccessibleName(self.tr("Forecast: size against time"))
-        self.setFrameShape(self.Shape.NoFrame)
-        plot = self.getPlotItem()
-        plot.setMenuEnabled(False)
-        plot.hideButtons()
-        plot.setMouseEnabled(False, False)
-        theme.changed.connect(self._draw)
-        self._draw()
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to what the chart lies in: it does not zoom."""
-        event.ignore()
+        theme.changed.connect(self.update)
 
     def set_forecast(self, forecast: Forecast | None) -> None:
         """Draw another forecast."""
         self._forecast, self._current = forecast, None
-        self._draw()
+        self.update()
 
     def set_current(self, item: CandidateForecast | None) -> None:
         """Mark a candidate."""
         self._current = item
-        self._draw_ring()
+        self.update()
+
+    def place_of(self, item: CandidateForecast) -> QPointF:
+        """Where a candidate's point is, in the chart's coordinates.
+
+        Raises:
+            ValueError: When there is no forecast.
+        """
+        if self._forecast is None:
+            raise ValueError("only a candidate of a forecast has a place")
+        return _place(self._frame(self._forecast), item)
 
     def legend_html(self) -> str:
         """What the marks mean, in the colours of the marks."""
@@ -161,125 +150,99 @@ class ForecastChart(pyqtgraph.PlotWidget):  # type: ignore[misc]
             )
         return " &nbsp; ".join(parts)
 
+    # ---------------------------------------------------------------- for Qt
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw the axes, the ranges, the lines, the points and the ring, in this order."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillRect(self.rect(), QColor(self._theme.colours.panel))
+        if self._forecast is None:
+            return
+        frame = self._frame(self._forecast)
+        frame.draw_axes(painter, self._theme.colours)
+        for series in series_of(self._forecast):
+            self._draw_series(painter, frame, series)
+        if self._current is not None:
+            painter.setPen(QPen(QColor(self._theme.colours.text), 1.6))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawEllipse(_place(frame, self._current), _HALF_RING, _HALF_RING)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Choose the point that lies nearest, within reach."""
+        if self._forecast is None or event.button() is not Qt.MouseButton.LeftButton:
+            super().mousePressEvent(event)
+            return
+        frame = self._frame(self._forecast)
+        distances = [
+            (QLineF(event.position(), _place(frame, item)).length(), index)
+            for index, item in enumerate(self._forecast.candidates)
+        ]
+        distance, index = min(distances)
+        if distance <= _REACH:
+            self.chosen.emit(self._forecast.candidates[index])
+
+    # ---------------------------------------------------------------- drawing
+
+    def _frame(self, forecast: Forecast) -> PlotFrame:
+        """Axes that show every range."""
+        items = forecast.candidates
+        seconds = [_log(part) for item in items for part in (item.seconds.low, item.seconds.high)]
+        sizes = [part for item in items for part in (item.size.low, item.size.high)]
+        return PlotFrame(
+            QRectF(self.rect()),
+            seconds_axis(*_widened(seconds)),
+            size_axis(*_widened(sizes)),
+            self.font(),
+        )
+
     def _colour(self, series: Series) -> str:
         colours = self._theme.colours
         return {"zstd": colours.accent, "zlib": colours.warning}.get(
             series.compression, colours.muted
         )
 
-    def _draw(self) -> None:
-        plot = self.getPlotItem()
-        plot.clear()
-        self._ring = None
-        colours = self._theme.colours
-        self.setBackground(colours.panel)
-        for name in ("left", "bottom"):
-            axis = plot.getAxis(name)
-            axis.setPen(colours.line)
-            axis.setTextPen(colours.muted)
-            axis.setTickFont(QApplication.font())
-            axis.setStyle(tickLength=4)
-        if self._forecast is None:
-            return
-        for series in series_of(self._forecast):
-            self._draw_series(series)
-        self._fit()
-        self._draw_ring()
-
-    def _draw_series(self, series: Series) -> None:
+    def _draw_series(self, painter: QPainter, frame: PlotFrame, series: Series) -> None:
         colour = QColor(self._colour(series))
         faint = QColor(colour)
-        faint.setAlpha(110)
-        x, y = _places(series.points)
+        faint.setAlpha(_FAINT)
+        places = [_place(frame, item) for item in series.points]
         style = Qt.PenStyle.SolidLine if series.first_of_type else Qt.PenStyle.DashLine
-        self.addItem(
-            pyqtgraph.PlotDataItem(
-                x, y, pen=pyqtgraph.mkPen(faint, width=1.2, style=style), antialias=True
-            )
-        )
-        self.addItem(_bars(series.points, pyqtgraph.mkPen(faint, width=1)))
-        scatter = pyqtgraph.ScatterPlotItem(
-            x,
-            y,
-            data=list(series.points),
-            symbol=_MARKS[series.compression],
-            size=_SYMBOL_SIZE,
-            pen=pyqtgraph.mkPen(colour, width=1.5),
-            brush=colour if series.first_of_type else QColor(self._theme.colours.panel),
-            antialias=True,
-        )
-        scatter.sigClicked.connect(self._clicked)
-        self.addItem(scatter)
-        for item, place in zip(series.points, zip(x, y, strict=True), strict=True):
+        painter.setPen(QPen(faint, 1.2, style))
+        painter.drawPolyline(QPolygonF(places))
+        painter.setPen(QPen(faint, 1))
+        for item in series.points:
+            x, y = _log(item.seconds.expected), item.size.expected
+            for start, end in (
+                ((_log(item.seconds.low), y), (_log(item.seconds.high), y)),
+                ((x, item.size.low), (x, item.size.high)),
+            ):
+                painter.drawLine(frame.point(*start), frame.point(*end))
+        filled = colour if series.first_of_type else QColor(self._theme.colours.panel)
+        height = QFontMetricsF(self.font()).height()
+        for item, place in zip(series.points, places, strict=True):
+            painter.setPen(QPen(colour, 1.5))
+            painter.setBrush(filled)
+            _draw_mark(painter, series.compression, place)
             if item.candidate.level is not None:
-                label = pyqtgraph.TextItem(
-                    f"{item.candidate.level}", color=self._theme.colours.muted, anchor=(-0.4, 0.9)
-                )
-                label.setPos(*place)
-                self.addItem(label)
-
-    def _fit(self) -> None:
-        """Show every range. pyqtgraph's own fitting jumps when the labels' sizes become known."""
-        if self._forecast is None:
-            return
-        items = self._forecast.candidates
-        seconds = [_log(part) for item in items for part in (item.seconds.low, item.seconds.high)]
-        sizes = [part for item in items for part in (item.size.low, item.size.high)]
-        box = self.getPlotItem().getViewBox()
-        box.setXRange(*_widened(min(seconds), max(seconds)), padding=0)
-        box.setYRange(*_widened(min(sizes), max(sizes)), padding=0)
-
-    def _draw_ring(self) -> None:
-        if self._ring is not None:
-            self.removeItem(self._ring)
-            self._ring = None
-        if self._current is None:
-            return
-        x, y = _places([self._current])
-        self._ring = pyqtgraph.ScatterPlotItem(
-            x,
-            y,
-            symbol="o",
-            size=_CHOSEN_SIZE,
-            pen=pyqtgraph.mkPen(self._theme.colours.text, width=1.6),
-            brush=None,
-            antialias=True,
-        )
-        self.addItem(self._ring)
-
-    def _clicked(self, _scatter: object, points: Sequence[pyqtgraph.SpotItem]) -> None:
-        if len(points):  # an array
-            self.chosen.emit(points[0].data())
+                painter.setPen(QColor(self._theme.colours.muted))
+                corner = place + _LABEL_SHIFT - QPointF(0, height)
+                box = QRectF(corner.x(), corner.y(), 4 * height, height)
+                painter.drawText(box, Qt.AlignmentFlag.AlignBottom, f"{item.candidate.level}")
 
 
-def _log(seconds: float) -> float:
-    return math.log10(max(seconds, _LEAST_SECONDS))
+def _place(frame: PlotFrame, item: CandidateForecast) -> QPointF:
+    return frame.point(_log(item.seconds.expected), item.size.expected)
 
 
-def _places(
-    items: Sequence[CandidateForecast],
-) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """float64: logarithms of the expected seconds, and the expected sizes."""
-    return (
-        np.array([_log(item.seconds.expected) for item in items]),
-        np.array([float(item.size.expected) for item in items]),
-    )
-
-
-def _bars(items: Sequence[CandidateForecast], pen: QPen) -> pyqtgraph.ErrorBarItem:
-    """The ranges, as bars from the expected values."""
-    x, y = _places(items)
-    return pyqtgraph.ErrorBarItem(
-        x=x,
-        y=y,
-        left=x - np.array([_log(item.seconds.low) for item in items]),
-        right=np.array([_log(item.seconds.high) for item in items]) - x,
-        bottom=y - np.array([item.size.low for item in items]),
-        top=np.array([item.size.high for item in items]) - y,
-        pen=pen,
-    )
-
-
-def _widened(low: float, high: float) -> tuple[float, float]:
-    margin = (high - low) * _WHOLE_RANGE or abs(high) * _WHOLE_RANGE or 1.0
-    return low - margin, high + margin
+def _draw_mark(painter: QPainter, compression: str, place: QPointF) -> None:
+    """Marks differ in shape, not in colour alone: those of `_GLYPHS`."""
+    half = _HALF_MARK
+    match compression:
+        case "zstd":
+            painter.drawEllipse(place, half, half)
+        case "zlib":
+            painter.drawRect(QRectF(place.x() - half, place.y() - half, 2 * half, 2 * half))
+        case _:
+            corners = (QPointF(0, -half), QPointF(half, half), QPointF(-half, half))
+            painter.drawPolygon(QPolygonF([place + corner for corner in corners]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import (
@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from qcowgui.convert.forecast import CandidateForecast
 from qcowgui.engine.work import CancelledOutcome, Failed, Outcome
 from qcowgui.gui.background import BackgroundRunner
+from qcowgui.gui.dialogs.forecast_chart import ForecastChart
 from qcowgui.gui.dialogs.one_run import OneRun
 from qcowgui.gui.dialogs.plain_label import plain_label
 from qcowgui.gui.forecast_work import (
@@ -34,9 +35,6 @@ from qcowgui.gui.jobs import error_texts
 from qcowgui.gui.polite import PoliteExecutor
 from qcowgui.gui.theme import SPACING, Theme, scaled_font
 from qcowgui.gui.views.data_table import DataTable
-
-if TYPE_CHECKING:
-    from qcowgui.gui.dialogs.forecast_chart import ForecastChart
 
 _PER_MILLE: Final = 1000
 _CHART_HEIGHT: Final = 120
@@ -83,7 +81,7 @@ class ForecastPanel(QWidget):
         self.state = ForecastState.EMPTY
         self.found: Forecasted | None = None
         self.stopped = False
-        self.chart: ForecastChart | None = None
+        self.chart = ForecastChart(theme)
         self._items: list[CandidateForecast] = []
         self._make_widgets()
         self._lay_out()
@@ -120,6 +118,10 @@ class ForecastPanel(QWidget):
         self._possible = possible
         self._enter(ForecastState.EMPTY, hint)
 
+    def stop(self) -> None:
+        """Stop what runs, as a person asks; the panel says so when it has stopped."""
+        self._run.stop()
+
     def drop(self) -> None:
         """Stop what runs; nothing is reported any more."""
         self._run.drop()
@@ -129,8 +131,7 @@ class ForecastPanel(QWidget):
         found = self.found
         if found is None:
             return
-        if self.chart is not None:
-            self.chart.set_current(item)
+        self.chart.set_current(item)
         if item is not None:
             text = gain_text(found, item)
             self.table.select_row(self._items.index(item))
@@ -181,11 +182,14 @@ class ForecastPanel(QWidget):
         self.legend.setTextFormat(Qt.TextFormat.RichText)
         self.legend.setWordWrap(True)
         self.basis = plain_label(muted=True)
+        self.chart.setMinimumHeight(_CHART_HEIGHT)
+        self.chart.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.table = DataTable(self._theme)
         self.table.setAccessibleName(self.tr("Forecast"))
         self.table.setMinimumHeight(_TABLE_HEIGHT)
         self.start_button.clicked.connect(self.start_requested)
-        self.stop_button.clicked.connect(self._run.stop)
+        self.stop_button.clicked.connect(self.stop)
+        self.chart.chosen.connect(self._select)
         self.use_button.clicked.connect(self._use_selected)
         self.table.row_selected.connect(self._row_selected)
         self.table.row_activated.connect(lambda _row: self._use_selected())
@@ -197,29 +201,18 @@ class ForecastPanel(QWidget):
         head.addStretch(1)
         for button in (self.start_button, self.stop_button, self.use_button):
             head.addWidget(button)
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(SPACING)
-        self._layout.addLayout(head)
-        self._layout.addWidget(self.progress)
-        self._layout.addWidget(self.message)
-        self._layout.addWidget(self.gain)
-        self._layout.addWidget(self.legend)
-        self._layout.addWidget(self.table, 1)
-        self._layout.addWidget(self.basis)
-        self._layout.addStretch(0)
-
-    def _make_chart(self) -> ForecastChart:
-        """The chart, when there is something to draw: its library takes a moment to load."""
-        if self.chart is None:
-            from qcowgui.gui.dialogs.forecast_chart import ForecastChart
-
-            self.chart = ForecastChart(self._theme)
-            self.chart.setMinimumHeight(_CHART_HEIGHT)
-            self.chart.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-            self.chart.chosen.connect(self._select)
-            self._layout.insertWidget(self._layout.indexOf(self.legend), self.chart, 1)
-        return self.chart
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(SPACING)
+        layout.addLayout(head)
+        layout.addWidget(self.progress)
+        layout.addWidget(self.message)
+        layout.addWidget(self.gain)
+        layout.addWidget(self.chart, 1)
+        layout.addWidget(self.legend)
+        layout.addWidget(self.table, 1)
+        layout.addWidget(self.basis)
+        layout.addStretch(0)
 
     # ---------------------------------------------------------------- showing
 
@@ -228,15 +221,12 @@ class ForecastPanel(QWidget):
         done = state is ForecastState.DONE
         running = state is ForecastState.RUNNING
         if done and self.found is not None:
-            chart = self._make_chart()
-            chart.set_forecast(self.found.forecast)
+            self.chart.set_forecast(self.found.forecast)
             self._items = by_size(self.found.forecast)
             self.table.set_table(forecast_table(self._items))
             self.basis.setText(basis_text(self.found.forecast))
             self._possible = True
-        if self.chart is not None:
-            self.chart.setVisible(done)
-        for widget in (self.gain, self.legend, self.table, self.basis, self.use_button):
+        for widget in (self.gain, self.chart, self.legend, self.table, self.basis, self.use_button):
             widget.setVisible(done)
         self.progress.setVisible(running)
         self.stop_button.setVisible(running)
@@ -273,8 +263,7 @@ class ForecastPanel(QWidget):
             self.progress.setValue(round(fraction * _PER_MILLE))
 
     def _paint(self) -> None:
-        if self.chart is not None:
-            self.legend.setText(self.chart.legend_html())
+        self.legend.setText(self.chart.legend_html())
 
     # ---------------------------------------------------------------- choosing
 
@@ -290,8 +279,7 @@ class ForecastPanel(QWidget):
         return self._items[row]
 
     def _row_selected(self, _row: int) -> None:
-        if self.chart is not None:
-            self.chart.set_current(self.selected())
+        self.chart.set_current(self.selected())
         self._enable()
 
     def _use_selected(self) -> None:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import Final
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QDialog,
-    QDialogButtonBox,
     QHBoxLayout,
     QLabel,
     QPlainTextEdit,
-    QProgressBar,
     QStackedWidget,
     QTabWidget,
     QVBoxLayout,
@@ -23,11 +20,11 @@ from PySide6.QtWidgets import (
 
 from qcowgui.check.checker import CheckReport
 from qcowgui.check.verdict import Verdict, verdict_of, verdict_text
-from qcowgui.engine.work import CancelledOutcome, Failed, Outcome
-from qcowgui.errors import QcowError
+from qcowgui.engine.work import Outcome
 from qcowgui.format.finding import Repair
-from qcowgui.gui.dialogs.one_run import OneRun
+from qcowgui.gui.dialogs.plain_label import plain_label
 from qcowgui.gui.dialogs.target_field import TargetField, suggest_beside
+from qcowgui.gui.dialogs.writing_dialog import WritingDialog
 from qcowgui.gui.formatters import Tone
 from qcowgui.gui.hint_texts import advice_text, hint_tone
 from qcowgui.gui.polite import PoliteExecutor
@@ -35,15 +32,12 @@ from qcowgui.gui.repair_tables import rows_table, summary_table
 from qcowgui.gui.repair_work import CopyWork, Planned, PlanWork, Repaired
 from qcowgui.gui.session import Session
 from qcowgui.gui.theme import SPACING, Theme, scaled_font
-from qcowgui.gui.views.banner import Banner
 from qcowgui.gui.views.data_table import DataTable
 from qcowgui.gui.views.placeholder import Placeholder
 from qcowgui.repair.planner import RepairRequest
 from qcowgui.repair.remains import TABLES_LOST_HINTS
 from qcowgui.units import format_count, format_size
 
-_SIZE: Final = (980, 660)
-_PER_MILLE: Final = 1000
 _TONES: Final = {
     Verdict.CONSISTENT: Tone.NOTE,
     Verdict.UNUSUAL: Tone.NOTE,
@@ -65,10 +59,8 @@ class RepairState(Enum):
     DONE = auto()
 
 
-class RepairDialog(QDialog):
+class RepairDialog(WritingDialog):
     """Plans a repair of a session's image, shows the plan, and writes a repaired copy.
-
-    The image itself is never written. It blocks nothing, and what runs ends with it.
 
     Attributes:
         state: How far it is.
@@ -76,33 +68,24 @@ class RepairDialog(QDialog):
         repaired: The copy, once it is in place.
 
     Signals:
-        open_requested: Somebody wants to look at the copy: its Path.
         salvage_requested: Somebody wants to look for lost tables first.
-        state_changed: `state` is another.
     """
 
-    open_requested = Signal(object)
     salvage_requested = Signal()
-    state_changed = Signal()
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(session, theme, parent)
         self.setWindowTitle(self.tr("Repair {name} as a copy").format(name=session.path.name))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._session = session
-        self._theme = theme
-        self._run = OneRun(session.runner, self)
         self._copying: CopyWork | None = None
         self.state = RepairState.UNPLANNED
         self.planned: Planned | None = None
         self.repaired: Repaired | None = None
         self._make_options()
         self._make_plan_view()
-        self._make_ending()
+        self._make_target()
         self._lay_out()
         self._connect()
         self.target.suggest(suggest_beside(session.path, "repaired", ".qcow2"))
-        self.resize(*_SIZE)
         self.plan()
 
     # ---------------------------------------------------------------- planning
@@ -162,7 +145,7 @@ class RepairDialog(QDialog):
     def _take_copy(self, outcome: Outcome, repaired: Repaired | None) -> None:
         self._copying = None
         if repaired is not None:
-            self.repaired = repaired
+            self.repaired, self.written = repaired, repaired.target
             self._show_result(repaired)
             self._enter(RepairState.DONE)
         else:
@@ -191,7 +174,7 @@ class RepairDialog(QDialog):
 
     def _make_plan_view(self) -> None:
         theme = self._theme
-        self.now, self.afterwards = _line(), _line()
+        self.now, self.afterwards = plain_label(), plain_label()
         self.afterwards.setFont(scaled_font(1.0, bold=True))
         self.summary, self.edits = DataTable(theme), DataTable(theme)
         self.summary.setAccessibleName(self.tr("What is repaired"))
@@ -211,22 +194,10 @@ class RepairDialog(QDialog):
         self.pages.addWidget(self.busy)
         self.pages.addWidget(self.tabs)
 
-    def _make_ending(self) -> None:
-        self.banner = Banner(self._theme)
+    def _make_target(self) -> None:
         self.target = TargetField(self.tr("Repaired copy"), self.tr("The file to make"))
-        self.progress = QProgressBar()
-        self.progress.setTextVisible(False)
-        self.progress.setAccessibleName(self.tr("Progress"))
-        self.status = _line()
-        self.status.setProperty("muted", True)
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        role = QDialogButtonBox.ButtonRole.ActionRole
-        self.write_button = self.buttons.addButton(self.tr("Write the repaired copy"), role)
-        self.write_button.setProperty("primary", True)
-        self.write_button.setDefault(True)
-        self.stop_button = self.buttons.addButton(self.tr("Stop"), role)
-        self.open_button = self.buttons.addButton(self.tr("Open the copy"), role)
-        self.open_button.setProperty("primary", True)
+        self.write_button.setText(self.tr("Write the repaired copy"))
+        self.open_button.setText(self.tr("Open the copy"))
 
     def _lay_out(self) -> None:
         options = QHBoxLayout()
@@ -255,15 +226,10 @@ class RepairDialog(QDialog):
     def _connect(self) -> None:
         session = self._session
         session.changed.connect(self._replan)
-        session.runner.pulled.connect(self._show_progress)
         self.tier.currentIndexChanged.connect(self._replan)
         for box in (self.deep, self.verify_all, self.free_unowned):
             box.toggled.connect(self._replan)
         self.target.changed.connect(self._enable)
-        self.write_button.clicked.connect(self.write)
-        self.stop_button.clicked.connect(self.stop)
-        self.open_button.clicked.connect(self._open)
-        self.buttons.rejected.connect(self.reject)
 
     # ---------------------------------------------------------------- showing
 
@@ -353,72 +319,30 @@ class RepairDialog(QDialog):
             tone=_TONES[verdict],
         )
 
-    def _show_outcome(self, outcome: Outcome, title: str) -> None:
-        """Say why something came to nothing."""
-        if isinstance(outcome, Failed):
-            if not isinstance(outcome.error, QcowError):
-                self._show_failure(title, str(outcome.error))
-                raise outcome.error
-            text = "\n".join(filter(None, (outcome.error.message, outcome.error.hint)))
-            self._show_failure(title, text)
-        elif isinstance(outcome, CancelledOutcome):
-            self._show_failure(self.tr("Stopped"), self.tr("Nothing was left behind."))
-
-    def _show_failure(self, title: str, text: str) -> None:
+    def _show_failure(self, title: str, text: str, *, tone: Tone = Tone.DANGER) -> None:
         self._enter(RepairState.PLANNED if self.planned else RepairState.UNPLANNED)
-        stopped = title == self.tr("Stopped")
-        self.banner.say(title, text, tone=Tone.NOTE if stopped else Tone.DANGER)
+        super()._show_failure(title, text, tone=tone)
         if self.planned is None:
             self.banner.add_button(self.tr("Plan again"), self.plan)
-        if not stopped:
-            self.banner.add_copy_button(f"{self._session.path}\n{title}\n{text}")
 
     def _show_progress(self) -> None:
         work = self._copying
         if work is None or self.state is not RepairState.WRITING:
             return
         done, total = work.copied.value, work.total_bytes
+        self._show_share(done, total if done < total else 0)
         if done < total:
-            self.progress.setRange(0, _PER_MILLE)
-            self.progress.setValue(done * _PER_MILLE // total)
             self.status.setText(
                 self.tr("Writing: {done} of {total}").format(
                     done=format_size(done), total=format_size(total)
                 )
             )
         else:
-            self.progress.setRange(0, 0)
             self.status.setText(self.tr("Checking the copy before it takes its name…"))
 
     # ---------------------------------------------------------------- ending
-
-    def stop(self) -> None:
-        """Ask what runs to stop."""
-        # A slot of the dialog's own: a connection to what is no QObject outlives the button.
-        self._run.stop()
-
-    def _open(self) -> None:
-        if self.repaired is not None:
-            self.open_requested.emit(self.repaired.target)
-            self.accept()
 
     @property
     def writing(self) -> bool:
         """Whether a file is being written, which would be lost if the dialog were closed."""
         return self.state is RepairState.WRITING
-
-    def done(self, result: int) -> None:
-        """Stop what runs; a copy that is not complete leaves nothing behind."""
-        self._run.drop()
-        super().done(result)
-
-
-def _line() -> QLabel:
-    label = QLabel()
-    label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setTextInteractionFlags(
-        Qt.TextInteractionFlag.TextSelectableByMouse
-        | Qt.TextInteractionFlag.TextSelectableByKeyboard
-    )
-    return label

@@ -4,34 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum, auto
-from pathlib import Path
-from typing import Final, cast
+from typing import cast
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
-    QDialog,
-    QDialogButtonBox,
     QFormLayout,
     QHBoxLayout,
-    QLabel,
-    QLineEdit,
     QPlainTextEdit,
-    QProgressBar,
-    QPushButton,
     QSplitter,
     QTabWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from qcowgui.codec.registry import CompressionType
 from qcowgui.convert.job import ConvertResult
-from qcowgui.convert.options import CLUSTER_SIZES, Compression, ConvertOptions, TargetFormat
-from qcowgui.engine.work import Failed, Outcome
-from qcowgui.errors import OptionsError, QcowError
-from qcowgui.gui.dialogs.one_run import OneRun
+from qcowgui.convert.options import Compression, ConvertOptions, TargetFormat
+from qcowgui.engine.work import Outcome
+from qcowgui.errors import OptionsError
+from qcowgui.gui.dialogs.plain_label import plain_label
+from qcowgui.gui.dialogs.salvage_known import KnownFields
 from qcowgui.gui.dialogs.target_field import TargetField, suggest_beside
+from qcowgui.gui.dialogs.writing_dialog import WritingDialog
 from qcowgui.gui.formatters import Tone
 from qcowgui.gui.polite import PoliteExecutor
 from qcowgui.gui.salvage_work import (
@@ -46,16 +40,11 @@ from qcowgui.gui.salvage_work import (
 )
 from qcowgui.gui.session import Session
 from qcowgui.gui.theme import SPACING, Theme
-from qcowgui.gui.views.banner import Banner
 from qcowgui.gui.views.data_table import DataTable
 from qcowgui.image.layer import LostRange
-from qcowgui.salvage.candidates import Candidate, Overrides, SalvageReport
+from qcowgui.salvage.candidates import Candidate, SalvageReport
 from qcowgui.salvage.write import SalvageJob, losses_path
-from qcowgui.units import format_size, parse_size
-
-_SIZE: Final = (980, 720)
-_PER_MILLE: Final = 1000
-_SIZE_WIDTH: Final = 130
+from qcowgui.units import format_size
 
 
 class SalvageState(Enum):
@@ -68,69 +57,38 @@ class SalvageState(Enum):
     DONE = auto()
 
 
-class SalvageDialog(QDialog):
+class SalvageDialog(WritingDialog):
     """Searches a session's file for tables, shows the candidates, and writes one.
-
-    The file itself is never written. It blocks nothing, and what runs ends with it.
 
     Attributes:
         state: How far it is.
         report: What the last search has found, or None.
         salvaged: What writing came to, once the new image is in place.
-
-    Signals:
-        open_requested: Somebody wants to look at the result: its Path.
-        state_changed: `state` is another.
     """
 
-    open_requested = Signal(object)
-    state_changed = Signal()
-
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(session, theme, parent)
         self.setWindowTitle(self.tr("Salvage {name}").format(name=session.path.name))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._session = session
-        self._theme = theme
-        self._run = OneRun(session.runner, self)
         self._searching: SearchWork | None = None
         self._job: SalvageJob | None = None
         self.state = SalvageState.READY
         self.report: SalvageReport | None = None
         self.salvaged: ConvertResult | None = None
-        self._written: Path | None = None
-        self._make_overrides()
+        self.known = KnownFields()
         self._make_results()
         self._make_output()
-        self._make_ending()
         self._lay_out()
         self._connect()
         self._format_changed()
-        self.resize(*_SIZE)
         self.search()
 
     # ---------------------------------------------------------------- searching
-
-    def overrides(self) -> Overrides:
-        """What the fields say that the file does not.
-
-        Raises:
-            OptionsError: When the size is none.
-        """
-        text = self.virtual_size.text().strip()
-        try:
-            virtual_bytes = parse_size(text) if text else None
-        except ValueError as error:
-            raise OptionsError(str(error)) from error
-        return Overrides(
-            self.cluster_size.currentData(), virtual_bytes, self.compression_type.currentData()
-        )
 
     def search(self) -> None:
         """Search, with what the fields say; what an earlier search has found is gone."""
         source = self._session.source
         try:
-            overrides = self.overrides()
+            overrides = self.known.overrides()
         except OptionsError as error:
             self.banner.say(self.tr("This is no size"), error.message, tone=Tone.WARNING)
             return
@@ -138,7 +96,7 @@ class SalvageDialog(QDialog):
         self._show_report()
         if source is None:
             self._run.drop()
-            self._fail(self.tr("The file is not there"), "")
+            self._show_failure(self.tr("The file is not there"), "")
             return
         work = self._searching = SearchWork(source, overrides)
         self._run.start(work, self._take_report)
@@ -154,7 +112,7 @@ class SalvageDialog(QDialog):
     def _take_report(self, outcome: Outcome, report: SalvageReport | None) -> None:
         self._searching = None
         if report is None:
-            self._fail_by(outcome, self.tr("The search failed"))
+            self._show_outcome(outcome, self.tr("The search failed"))
             return
         self.report = report
         self._show_report()
@@ -196,7 +154,7 @@ class SalvageDialog(QDialog):
         try:
             options = self.options()
         except OptionsError as error:
-            self._fail(self.tr("Nothing was written"), error.message)
+            self._show_failure(self.tr("Nothing was written"), error.message)
             return
         job = SalvageJob(options, source, candidate, backing=self.backing.path)
         executor = PoliteExecutor()
@@ -209,36 +167,16 @@ class SalvageDialog(QDialog):
     def _take_result(self, outcome: Outcome, result: ConvertResult | None) -> None:
         job, self._job = self._job, None
         if result is None or job is None:
-            self._fail_by(outcome, self.tr("Nothing was written"))
+            self._show_outcome(outcome, self.tr("Nothing was written"))
             return
-        self.salvaged, self._written = result, job.options.target
+        self.salvaged, self.written = result, job.options.target
         self._show_result(job.options, result)
         self._enter(SalvageState.DONE)
 
     # ---------------------------------------------------------------- building
 
-    def _make_overrides(self) -> None:
-        self.cluster_size = QComboBox()
-        self.cluster_size.setAccessibleName(self.tr("Cluster size of the damaged image"))
-        self.cluster_size.addItem(self.tr("clusters: as found"), None)
-        for size in CLUSTER_SIZES:
-            text = self.tr("clusters of {size}").format(size=format_size(size))
-            self.cluster_size.addItem(text, size.bit_length() - 1)
-        self.virtual_size = QLineEdit()
-        self.virtual_size.setAccessibleName(self.tr("Virtual size of the damaged image"))
-        self.virtual_size.setPlaceholderText(self.tr("size: as found"))
-        self.virtual_size.setToolTip(self.tr("The virtual disk's size, such as 20G"))
-        self.virtual_size.setFixedWidth(_SIZE_WIDTH)
-        self.compression_type = QComboBox()
-        self.compression_type.setAccessibleName(self.tr("Compression of the damaged image"))
-        self.compression_type.addItem(self.tr("compression: as found"), None)
-        for kind in (CompressionType.ZLIB, CompressionType.ZSTD):
-            self.compression_type.addItem(kind.label, kind)
-        self.search_button = QPushButton(self.tr("Search again"))
-        self.search_button.setAutoDefault(False)
-
     def _make_results(self) -> None:
-        self.found = _line()
+        self.found = plain_label()
         self.candidates = DataTable(self._theme)
         self.candidates.setAccessibleName(self.tr("Candidates"))
         self.details = QPlainTextEdit()
@@ -259,6 +197,8 @@ class SalvageDialog(QDialog):
         self.split.setStretchFactor(1, 3)
 
     def _make_output(self) -> None:
+        self.write_button.setText(self.tr("Write the new image"))
+        self.open_button.setText(self.tr("Open the result"))
         self.target = TargetField(self.tr("New image"), self.tr("The file to make"))
         self.backing = TargetField(
             self.tr("Backing file"),
@@ -283,33 +223,10 @@ class SalvageDialog(QDialog):
         ):
             self.compression.addItem(text, value)
 
-    def _make_ending(self) -> None:
-        self.banner = Banner(self._theme)
-        self.progress = QProgressBar()
-        self.progress.setTextVisible(False)
-        self.progress.setAccessibleName(self.tr("Progress"))
-        self.status = _line()
-        self.status.setProperty("muted", True)
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        role = QDialogButtonBox.ButtonRole.ActionRole
-        self.write_button = self.buttons.addButton(self.tr("Write the new image"), role)
-        self.write_button.setProperty("primary", True)
-        self.write_button.setDefault(True)
-        self.stop_button = self.buttons.addButton(self.tr("Stop"), role)
-        self.open_button = self.buttons.addButton(self.tr("Open the result"), role)
-        self.open_button.setProperty("primary", True)
-
     def _lay_out(self) -> None:
-        known = _row(
-            QLabel(self.tr("What you know better:")),
-            self.cluster_size,
-            self.virtual_size,
-            self.compression_type,
-            self.search_button,
-        )
-        known.addStretch(1)
-        output = _row(self.target)
-        output.setStretch(0, 1)
+        output = QHBoxLayout()
+        output.setSpacing(SPACING)
+        output.addWidget(self.target, 1)
         output.addWidget(self.format)
         output.addWidget(self.compression)
         self._form = QFormLayout()
@@ -320,7 +237,7 @@ class SalvageDialog(QDialog):
         layout.setContentsMargins(*[SPACING * 2] * 4)
         layout.setSpacing(SPACING + 2)
         layout.addWidget(self.found)
-        layout.addLayout(known)
+        layout.addWidget(self.known)
         layout.addWidget(self.split, 1)
         layout.addWidget(self.banner)
         layout.addLayout(self._form)
@@ -331,16 +248,10 @@ class SalvageDialog(QDialog):
     def _connect(self) -> None:
         session = self._session
         session.changed.connect(self._read_again)
-        session.runner.pulled.connect(self._show_progress)
-        self.search_button.clicked.connect(self.search)
-        self.virtual_size.returnPressed.connect(self.search)
+        self.known.search_requested.connect(self.search)
         self.candidates.row_selected.connect(self._show_candidate)
         self.format.currentIndexChanged.connect(self._format_changed)
         self.target.changed.connect(self._enable)
-        self.write_button.clicked.connect(self.write)
-        self.stop_button.clicked.connect(self.stop)
-        self.open_button.clicked.connect(self._open)
-        self.buttons.rejected.connect(self.reject)
 
     # ---------------------------------------------------------------- fields
 
@@ -367,10 +278,7 @@ class SalvageDialog(QDialog):
         if running:
             self.banner.hide()
         for widget in (
-            self.cluster_size,
-            self.virtual_size,
-            self.compression_type,
-            self.search_button,
+            self.known,
             self.candidates,
             self.target,
             self.backing,
@@ -447,23 +355,11 @@ class SalvageDialog(QDialog):
         if lost:
             self.tabs.setCurrentWidget(self.losses)
 
-    def _fail_by(self, outcome: Outcome, title: str) -> None:
-        if not isinstance(outcome, Failed):
-            self._fail(self.tr("Stopped"), self.tr("Nothing was left behind."), tone=Tone.NOTE)
-            return
-        error = outcome.error
-        if not isinstance(error, QcowError):
-            self._fail(title, str(error))
-            raise error
-        self._fail(title, "\n".join(filter(None, (error.message, error.hint))))
-
-    def _fail(self, title: str, text: str, *, tone: Tone = Tone.DANGER) -> None:
+    def _show_failure(self, title: str, text: str, *, tone: Tone = Tone.DANGER) -> None:
         self._enter(SalvageState.READY)
-        self.banner.say(title, text, tone=tone)
+        super()._show_failure(title, text, tone=tone)
         if self.report is None:
             self.found.setText("")
-        if tone is Tone.DANGER:
-            self.banner.add_copy_button(f"{self._session.path}\n{title}\n{text}")
 
     def _show_progress(self) -> None:
         if self._job is not None and self.state is SalvageState.WRITING:
@@ -479,49 +375,9 @@ class SalvageDialog(QDialog):
                 )
             )
 
-    def _show_share(self, done: int, total: int) -> None:
-        """Move the bar; without a total it only shows that something is going on."""
-        self.progress.setRange(0, _PER_MILLE if total else 0)
-        if total:
-            self.progress.setValue(done * _PER_MILLE // total)
-
     # ---------------------------------------------------------------- ending
-
-    def stop(self) -> None:
-        """Ask what runs to stop."""
-        # A slot of the dialog's own: a connection to what is no QObject outlives the button.
-        self._run.stop()
-
-    def _open(self) -> None:
-        if self._written is not None:
-            self.open_requested.emit(self._written)
-            self.accept()
 
     @property
     def writing(self) -> bool:
         """Whether a file is being written, which would be lost if the dialog were closed."""
         return self.state is SalvageState.WRITING
-
-    def done(self, result: int) -> None:
-        """Stop what runs; an image that is not complete leaves nothing behind."""
-        self._run.drop()
-        super().done(result)
-
-
-def _row(*widgets: QWidget) -> QHBoxLayout:
-    layout = QHBoxLayout()
-    layout.setSpacing(SPACING)
-    for widget in widgets:
-        layout.addWidget(widget)
-    return layout
-
-
-def _line() -> QLabel:
-    label = QLabel()
-    label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setTextInteractionFlags(
-        Qt.TextInteractionFlag.TextSelectableByMouse
-        | Qt.TextInteractionFlag.TextSelectableByKeyboard
-    )
-    return label

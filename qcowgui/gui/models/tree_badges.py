@@ -32,6 +32,11 @@ _STRUCTURES: Final = {
 _L2: Final = "L2 table"
 
 
+def structure_of(finding: Finding) -> StructureKey | None:
+    """The structure that a finding is about as a whole; None where it is one of many tables."""
+    return _STRUCTURES.get(finding.structure)
+
+
 @dataclass(frozen=True, slots=True)
 class Badge:
     """What is wrong in a structure and all below it; notes don't count.
@@ -109,7 +114,7 @@ class Badges:
             cluster = geometry.cluster_index(finding.host_offset)
             part = cluster // geometry.refcounts_per_block
             return Selection(StructureKey.REFCOUNT_BLOCK, None, part)
-        key = _STRUCTURES.get(finding.structure)
+        key = structure_of(finding)
         if key is None:
             return None
         return Selection(key, snapshot=finding.snapshot if key is StructureKey.L1 else None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Final
 
@@ -11,10 +10,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from qcowgui.engine.work import CancelToken, Failed, Outcome
-from qcowgui.format.text import decode_name
 from qcowgui.gui.chain_layers import ChainLink, ChainWork, LinkState, rebase_command
 from qcowgui.gui.dialogs.allow import AllowBox
-from qcowgui.gui.formatters import NOTHING, Column, Row, Table, Tone
+from qcowgui.gui.formatters import NOTHING, Column, Row, Table, Tone, path_text
 from qcowgui.gui.session import Session, SessionState
 from qcowgui.gui.theme import SPACING, Theme
 from qcowgui.gui.views.data_table import DataTable
@@ -226,7 +224,7 @@ def chain_table(links: tuple[ChainLink, ...]) -> Table:
 
 
 def _row(link: ChainLink) -> Row:
-    name = NOTHING if link.path is None else _shown(link.path.name)
+    name = NOTHING if link.path is None else path_text(link.path.name)
     if link.path is None and link.reference is not None:
         name = link.reference.shown
     return Row(
@@ -278,14 +276,14 @@ def state_text(link: ChainLink) -> str:
 
 def detail_text(link: ChainLink) -> str:
     """What a person should know of a file of the chain, and can do."""
-    lines = [] if link.path is None else [_shown(link.path)]
+    lines = [] if link.path is None else [path_text(link.path)]
     if link.reference is not None:
         named = translate("chain", "The {kind} {name} of {image}.")
         lines.append(
             named.format(
                 kind=link.reference.kind,
                 name=link.reference.shown,
-                image=_shown(link.referrer or ""),
+                image=path_text(link.referrer or ""),
             )
         )
     if link.detail:
@@ -304,7 +302,7 @@ def detail_text(link: ChainLink) -> str:
             )
     if link.nearby is not None:
         near = translate("chain", "A file of that name lies beside the image: {path}")
-        lines.append(near.format(path=_shown(link.nearby)))
+        lines.append(near.format(path=path_text(link.nearby)))
     if link.format_guessed:
         lines.append(
             translate(
@@ -320,8 +318,3 @@ def detail_text(link: ChainLink) -> str:
             )
         )
     return "\n".join(lines)
-
-
-def _shown(path: Path | str) -> str:
-    """A path that an image may have chosen, fit to be shown."""
-    return decode_name(os.fsencode(path))[0]

@@ -4,8 +4,24 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QItemSelectionModel, QItemSelectionRange, QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QKeySequence, QPainter, QPaintEvent
+from PySide6.QtCore import (
+    QItemSelectionModel,
+    QItemSelectionRange,
+    QModelIndex,
+    QPoint,
+    QSignalBlocker,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import (
+    QAction,
+    QFocusEvent,
+    QFontMetrics,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+)
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QWidget
 
 from qcowgui.gui.models.entry_filter import EntryOrder
@@ -151,6 +167,18 @@ class EntryGrid(QTableView):
         """Copy everything shown, headings included, in the order shown."""
         everything = [(0, self.entries.rowCount())]
         self._copy(everything, list(range(len(self.entries.columns))), titles=True)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Take the keyboard, and leave the current row as it is.
+
+        Where there is none, Qt would take the first one: that would select it everywhere, in place
+        of what the table is only about to show.
+        """
+        had_none = not self.currentIndex().isValid()
+        with QSignalBlocker(self):
+            super().focusInEvent(event)
+            if had_none:
+                self.setCurrentIndex(QModelIndex())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Copy with the system's key, follow an entry with Enter."""

@@ -10,7 +10,7 @@ from qcowgui.check import clustermap, guestmap
 from qcowgui.check.cells import Cells, Description
 from qcowgui.check.clustermap import ClusterState
 from qcowgui.check.guestmap import GuestState
-from qcowgui.gui.heatmap.palette import Colour, guest_colour, host_colour
+from qcowgui.report.palette import Colour, guest_colour, host_colour
 from qcowgui.units import format_offset
 
 

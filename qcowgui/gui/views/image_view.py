@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QByteArray, QDataStream, QIODevice, Qt, Signal
 from PySide6.QtWidgets import (
@@ -39,6 +39,9 @@ from qcowgui.gui.views.summary import SummaryStrip
 from qcowgui.image.inspect import ImageReport
 from qcowgui.image.signatures import FileKind
 from qcowgui.units import format_count
+
+if TYPE_CHECKING:
+    from qcowgui.gui.views.benchmark_view import BenchmarkView
 
 _WIDTHS: Final = (210, 750, 300)
 _HEIGHTS: Final = (210, 210)
@@ -90,6 +93,7 @@ class ImageView(QWidget):
         self.structure = StructurePane(session, theme, centre_pages)
         self.compare = LazyPage(self._make_compare, centre_pages)
         self.chain = LazyPage(self._make_chain, centre_pages)
+        self.benchmark = LazyPage(self._make_benchmark, centre_pages)
         self.right = QSplitter(Qt.Orientation.Vertical, self.split)
         self.legends = QStackedWidget(self.right)
         self.inspector = Inspector(session, theme, self.right)
@@ -126,6 +130,8 @@ class ImageView(QWidget):
             return self.findings.table
         if focused in (self.map.host.canvas, self.map.guest.canvas):
             return self.map
+        if self.benchmark.made is not None and self.centre.currentWidget() is self.benchmark:
+            return self.benchmark.made.shown_table()
         return self.structure.shown_table()
 
     def show_map(self) -> None:
@@ -142,6 +148,11 @@ class ImageView(QWidget):
         """Bring the comparison to the front."""
         self.centre.setCurrentWidget(self.compare)
         return self.compare.content
+
+    def show_benchmark(self) -> None:
+        """Bring the benchmark to the front; it starts when somebody asks for it."""
+        self.centre.setCurrentWidget(self.benchmark)
+        self.benchmark.content.start_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def layout_state(self) -> QByteArray:
         """How a person has divided the tab, for `restore_layout`."""
@@ -167,7 +178,7 @@ class ImageView(QWidget):
         self.tree.abandon()
         self.map.abandon()
         self.structure.abandon()
-        for page in (self.compare.made, self.chain.made):
+        for page in (self.compare.made, self.chain.made, self.benchmark.made):
             if page is not None:
                 page.abandon()
         self.inspector.abandon()
@@ -183,6 +194,7 @@ class ImageView(QWidget):
         self.centre.addTab(self.structure, self.tr("Table"))
         self.centre.addTab(self.compare, self.tr("Compare"))
         self.centre.addTab(self.chain, self.tr("Backing chain"))
+        self.centre.addTab(self.benchmark, self.tr("Benchmark"))
         self._show_chain_tab()
 
     def _make_compare(self, parent: QWidget) -> CompareView:
@@ -196,6 +208,12 @@ class ImageView(QWidget):
         chain = ChainPanel(self.session, self._theme, parent)
         chain.open_requested.connect(self.open_requested)
         return chain
+
+    def _make_benchmark(self, parent: QWidget) -> BenchmarkView:
+        # Few look at it, and what measures takes a moment to load.
+        from qcowgui.gui.views.benchmark_view import BenchmarkView
+
+        return BenchmarkView(self.session, self._theme, parent)
 
     def _arrange_split(self) -> None:
         self.legends.addWidget(self.map.side)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QPen
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import QLineF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from qcowgui.gui.formatters import rate_text
 from qcowgui.gui.jobs import Job
+from qcowgui.gui.plot_frame import PlotFrame, even_axis
 from qcowgui.gui.theme import SPACING, Theme
+from qcowgui.gui.throughput import Throughput
 
 _LEAST_WIDTH: Final = 220
 _ENOUGH_SAMPLES: Final = 3
 _LINE_WIDTH: Final = 2
+_MEGABYTE: Final = 1e6
+_HEADROOM: Final = 1.08
 
 
 class ThroughputPlot(QWidget):
@@ -29,18 +33,18 @@ class ThroughputPlot(QWidget):
         self._theme = theme
         self._has_room = True
         self.job: Job | None = None
-        self._plot: Any = None  # pyqtgraph ships no types
-        self._curves: list[Any] = []
-        self._border: Any = None
         self.title = QLabel()
         self.title.setTextFormat(Qt.TextFormat.RichText)
+        self.title.setToolTip(self.tr("MB/s over seconds; right of the dashed line it verifies"))
+        self.lines = SpeedLines(theme)
         self.setMinimumWidth(_LEAST_WIDTH)
         self.setAccessibleName(self.tr("Speed of the conversion over time"))
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, SPACING // 2, SPACING + 2, SPACING)
-        self._column.setSpacing(SPACING // 2)
-        self._column.addWidget(self.title)
-        theme.changed.connect(self._paint)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, SPACING // 2, SPACING + 2, SPACING)
+        column.setSpacing(SPACING // 2)
+        column.addWidget(self.title)
+        column.addWidget(self.lines, 1)
+        theme.changed.connect(self._show_title)
         self.hide()
 
     def set_room(self, has_room: bool) -> None:
@@ -57,13 +61,7 @@ class ThroughputPlot(QWidget):
         if not self._has_room or len(history.seconds) < _ENOUGH_SAMPLES:
             self.hide()
             return
-        if self._plot is None:
-            self._make_plot()
-        for curve, rates in zip(self._curves, (history.read, history.written), strict=True):
-            curve.setData(history.seconds, [rate / 1e6 for rate in rates])
-        if history.verifying_from is not None:
-            self._border.setValue(history.verifying_from)
-        self._border.setVisible(history.verifying_from is not None)
+        self.lines.show_history(history)
         self._show_title()
         self.show()
 
@@ -72,49 +70,6 @@ class ThroughputPlot(QWidget):
         if job is self.job:
             self.job = None
             self.hide()
-
-    def _make_plot(self) -> None:
-        # Loading it takes a while, and most windows never convert anything.
-        import pyqtgraph
-
-        plot = pyqtgraph.PlotWidget(self)
-        plot.setMenuEnabled(False)
-        plot.setMouseEnabled(x=False, y=False)
-        plot.hideButtons()
-        plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        plot.getViewBox().setDefaultPadding(0.02)
-        plot.getPlotItem().setContentsMargins(0, SPACING, SPACING, 0)  # half a label's height
-        plot.setLimits(xMin=0, yMin=0)
-        for side in ("left", "bottom"):
-            plot.getAxis(side).enableAutoSIPrefix(False)
-        self._border = pyqtgraph.InfiniteLine(angle=90, movable=False)
-        plot.addItem(self._border, ignoreBounds=True)
-        self._plot = plot
-        self._curves = [plot.plot(antialias=True), plot.plot(antialias=True)]
-        self._column.addWidget(plot, 1)
-        self._paint()
-
-    def _line_colours(self) -> tuple[str, str]:
-        colours = self._theme.colours
-        return colours.accent, colours.warning
-
-    def _paint(self) -> None:
-        if self._plot is None:
-            return
-        colours = self._theme.colours
-        self._plot.setBackground(colours.panel)
-        for side in ("left", "bottom"):
-            axis = self._plot.getAxis(side)
-            axis.setPen(QColor(colours.line))
-            axis.setTextPen(QColor(colours.muted))
-        for curve, colour in zip(self._curves, self._line_colours(), strict=True):
-            pen = QPen(QColor(colour), _LINE_WIDTH)
-            pen.setCosmetic(True)
-            curve.setPen(pen)
-        border = QPen(QColor(colours.muted), 1, Qt.PenStyle.DashLine)
-        border.setCosmetic(True)
-        self._border.setPen(border)
-        self._show_title()
 
     def _show_title(self) -> None:
         job = self.job
@@ -126,8 +81,54 @@ class ThroughputPlot(QWidget):
         self.title.setText(
             "&nbsp;&nbsp;".join(
                 f'<span style="color: {colour}">■</span> {text}'
-                for colour, text in zip(self._line_colours(), texts, strict=True)
+                for colour, text in zip(line_colours(self._theme), texts, strict=True)
             )
         )
-        self.title.setToolTip(self.tr("MB/s over seconds; right of the dashed line it verifies"))
         self.setAccessibleDescription(", ".join(texts))
+
+
+class SpeedLines(QWidget):
+    """Two speeds over time."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._history = Throughput()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        theme.changed.connect(self.update)
+
+    def show_history(self, history: Throughput) -> None:
+        """Show these speeds as they are now."""
+        self._history = history
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw the axes, where verifying begins, and the lines."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillRect(self.rect(), QColor(self._theme.colours.panel))
+        history = self._history
+        if len(history.seconds) < _ENOUGH_SAMPLES:
+            return
+        highest = max(*history.read, *history.written, _MEGABYTE)
+        frame = PlotFrame(
+            QRectF(self.rect()),
+            even_axis(0.0, history.seconds[-1], lambda seconds: f"{seconds:g}"),
+            even_axis(0.0, highest / _MEGABYTE * _HEADROOM, lambda rate: f"{rate:g}"),
+            self.font(),
+        )
+        frame.draw_axes(painter, self._theme.colours)
+        if history.verifying_from is not None:
+            x = frame.point(history.verifying_from, 0).x()
+            painter.setPen(QPen(QColor(self._theme.colours.muted), 1, Qt.PenStyle.DashLine))
+            painter.drawLine(QLineF(x, frame.area.top(), x, frame.area.bottom()))
+        for colour, rates in zip(
+            line_colours(self._theme), (history.read, history.written), strict=True
+        ):
+            painter.setPen(QPen(QColor(colour), _LINE_WIDTH))
+            painter.drawPolyline(frame.line(history.seconds, [rate / _MEGABYTE for rate in rates]))
+
+
+def line_colours(theme: Theme) -> tuple[str, str]:
+    """The colours of what is read and of what is written."""
+    return theme.colours.accent, theme.colours.warning
