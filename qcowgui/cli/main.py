@@ -6,6 +6,8 @@ anything heavy is loaded.
 
 from __future__ import annotations
 
+import contextlib
+import faulthandler
 import importlib
 import os
 import sys
@@ -15,7 +17,6 @@ from typing import Final
 
 import click
 
-from qcowgui import __version__
 from qcowgui.cli import interrupts, streams
 from qcowgui.cli.collector import paused
 from qcowgui.cli.output import printable, report_error
@@ -31,12 +32,17 @@ COMMANDS: Final = {
     "convert": "Convert between raw and qcow2, with or without compression.",
     "measure": "Show how large a raw or qcow2 target may become, before compression.",
     "forecast": "Show how large and how quick compressed conversions would be, from a sample.",
+    "bench": "Measure codecs, cluster sizes and threads on an image, and how fast it is read.",
     "dump": "Print a structure field by field: offset, raw bytes, value, meaning.",
+    "picture": "Draw the cluster map as a PNG file.",
+    "integrate": "Add qcowgui to this user's menu and file manager, or take it out again.",
     "demo": "Make sample images, inspect and convert them, and show the window.",
 }
 """Sub-command → what `--help` says of it. Each is `command` in the module of its name."""
 
 _WINDOW: Final = "window"
+_NEW_WINDOW: Final = "--new-window"
+"""May stand before or behind the images."""
 
 
 @dataclass(slots=True)
@@ -45,11 +51,13 @@ class Settings:
 
     Attributes:
         debug: Whether errors come with a traceback.
+        new_window: Whether the window is to be this process's own.
         failed: The exit status of what has none of its own: no memory, an output that can't be
             written, a mistake of ours.
     """
 
     debug: bool = False
+    new_window: bool = False
     failed: int = ExitCode.FAILED
 
 
@@ -105,20 +113,33 @@ class LazyGroup(click.Group):
             close = difflib.get_close_matches(name, COMMANDS, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
             raise click.UsageError(f"there is no command and no file {name!r}{hint}", ctx)
+        images = [word for word in args if word != _NEW_WINDOW]
+        if len(images) < len(args):
+            ctx.ensure_object(Settings).new_window = True
         # The separator keeps a file called -x.qcow2 a file.
-        return _WINDOW, _window_command, ["--", *args]
+        return _WINDOW, _window_command, ["--", *images]
 
 
 def _is_mistyped_command(name: str) -> bool:
     return name.isidentifier() and not os.path.lexists(name)
 
 
+def _print_versions(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    del parameter
+    if value:
+        from qcowgui.report.versions import versions_text
+
+        click.echo(versions_text())
+        context.exit()
+
+
 @click.command(_WINDOW)
 @click.argument("images", nargs=-1, type=click.Path())
-def _window_command(images: tuple[str, ...]) -> int:
+@click.pass_obj
+def _window_command(settings: Settings, images: tuple[str, ...]) -> int:
     from qcowgui.cli.window import open_window
 
-    return open_window(images)
+    return open_window(images, new_window=settings.new_window)
 
 
 @click.command(
@@ -126,12 +147,24 @@ def _window_command(images: tuple[str, ...]) -> int:
     invoke_without_command=True,
     params=[_debug_option()],
     context_settings={"help_option_names": ["-h", "--help"]},
-    options_metavar="[--debug]",
+    options_metavar="[--debug] [--new-window]",
     subcommand_metavar="[COMMAND [ARGUMENT]... | IMAGE...]",
 )
-@click.version_option(__version__, prog_name="qcowgui", message="%(prog)s %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_versions,
+    help="Show the version, and those of the libraries, and exit.",
+)
+@click.option(
+    _NEW_WINDOW,
+    is_flag=True,
+    help="Open another window, even where one is open that could show the images.",
+)
 @click.pass_context
-def qcowgui(context: click.Context) -> int | None:
+def qcowgui(context: click.Context, new_window: bool) -> int | None:
     """See inside qcow2 disk images, check and convert them.
 
     Without a command the window opens, with the images named. A file called as a command is
@@ -140,11 +173,16 @@ def qcowgui(context: click.Context) -> int | None:
     Exit status: 0 good, 1 failed or bad usage, 2 corrupt, 3 leaks only,
     63 unsupported, 130 cancelled.
     """
+    if new_window:
+        context.ensure_object(Settings).new_window = True
     if context.invoked_subcommand is not None:
+        if new_window and context.invoked_subcommand != _WINDOW:
+            message = f"--new-window is for images, not for {context.invoked_subcommand!r}"
+            raise click.UsageError(message, context)
         return None
     from qcowgui.cli.window import open_window
 
-    return open_window(())
+    return open_window((), new_window=new_window)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -210,8 +248,16 @@ def _usage_hint(error: click.ClickException) -> str:
     return f"{context.command_path} --help lists what is possible" if context else ""
 
 
+def _trace_crashes() -> None:
+    """Have a crash in a library say where the program was."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError, ValueError):  # it may be closed, or no file
+            faulthandler.enable()
+
+
 def main() -> int:
     """Run the process's command line; the exit status."""
+    _trace_crashes()
     streams.prepare()
     # Importing numpy starts a thread of its linear algebra for each core; nothing here needs them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -26,8 +26,10 @@ def has_visible_display() -> bool:
     return has_display() and os.environ.get("QT_QPA_PLATFORM") not in ("offscreen", "minimal")
 
 
-def open_window(images: Sequence[str]) -> int:
+def open_window(images: Sequence[str], *, new_window: bool = False) -> int:
     """Show the window with `images` opened; the exit status, once it is closed.
+
+    Where this user has a window already, that one opens them, unless `new_window`.
 
     Raises:
         QcowError: When there is no display, or Qt can't be loaded.
@@ -42,7 +44,7 @@ def open_window(images: Sequence[str]) -> int:
             from qcowgui.gui.app import main
     except ImportError as error:
         raise _qt_missing(error) from error
-    return main(list(images))
+    return main([*(["--new-window"] if new_window else []), "--", *images])
 
 
 def screenshot(images: Sequence[Path], target: Path) -> None:

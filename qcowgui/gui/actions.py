@@ -26,6 +26,7 @@ class Commands:
     export_report: Callable[[], object]
     close_tab: Callable[[], object]
     quit: Callable[[], object]
+    settings: Callable[[], object]
     copy: Callable[[], object]
     copy_rows: Callable[[], object]
     copy_table: Callable[[], object]
@@ -47,9 +48,11 @@ class Commands:
     repair: Callable[[], object]
     salvage: Callable[[], object]
     compare: Callable[[], object]
+    benchmark: Callable[[], object]
     choose_scheme: Callable[[ColourScheme], object]
     reset_layout: Callable[[], object]
     keyboard: Callable[[], object]
+    copy_diagnostics: Callable[[], object]
     about: Callable[[], object]
 
 
@@ -92,6 +95,10 @@ class Actions(QObject):
         self.close_tab = make(self.tr("Close &tab"), commands.close_tab, _Key.Close)
         self.quit = make(self.tr("&Quit"), commands.quit, _Key.Quit)
         self.quit.setMenuRole(QAction.MenuRole.QuitRole)
+        self.settings = make(self.tr("&Settings…"), commands.settings, _Key.Preferences)
+        if not self.settings.shortcuts():  # outside of macOS and GNOME it has no usual one
+            self.settings.setShortcut(QKeySequence("Ctrl+,"))
+        self.settings.setMenuRole(QAction.MenuRole.PreferencesRole)
         self.copy = make(self.tr("&Copy"), commands.copy, _Key.Copy, icon="copy")
         self.copy_rows = make(self.tr("Copy &rows"), commands.copy_rows, "Ctrl+Shift+C")
         self.copy_table = make(self.tr("Copy &table"), commands.copy_table, "Ctrl+Alt+C")
@@ -103,6 +110,10 @@ class Actions(QObject):
         self._make_checking(commands)
         self.reset_layout = make(self.tr("&Reset layout"), commands.reset_layout)
         self.keyboard = make(self.tr("&Keyboard"), commands.keyboard, _Key.HelpContents)
+        self.copy_diagnostics = make(self.tr("Copy &diagnostics"), commands.copy_diagnostics)
+        self.copy_diagnostics.setToolTip(
+            self.tr("Copy the versions of everything and what stands in the log")
+        )
         self.about = make(self.tr("&About qcowgui"), commands.about)
         self.about.setMenuRole(QAction.MenuRole.AboutRole)
         self._schemes = QActionGroup(self)
@@ -147,6 +158,10 @@ class Actions(QObject):
         self.salvage = make(self.tr("&Salvage…"), commands.salvage)
         self.optimise = make(self.tr("&Optimise as a copy…"), commands.optimise)
         self.compare = make(self.tr("Com&pare with…"), commands.compare, "Ctrl+D")
+        self.benchmark = make(self.tr("&Benchmark"), commands.benchmark)
+        self.benchmark.setToolTip(
+            self.tr("Measure compression, threads and random reads on what the image holds")
+        )
 
     @property
     def _of_an_image(self) -> tuple[QAction, ...]:
@@ -165,6 +180,7 @@ class Actions(QObject):
             self.repair,
             self.optimise,
             self.compare,
+            self.benchmark,
             self.export_report,
         )
 
@@ -184,7 +200,10 @@ class Actions(QObject):
         file_menu.addActions([self.convert, self.export_report])
         file_menu.addSeparator()
         file_menu.addActions([self.close_tab, self.quit])
-        bar.addMenu(self.tr("&Edit")).addActions([self.copy, self.copy_rows, self.copy_table])
+        edit_menu = bar.addMenu(self.tr("&Edit"))
+        edit_menu.addActions([self.copy, self.copy_rows, self.copy_table])
+        edit_menu.addSeparator()
+        edit_menu.addAction(self.settings)
         go_menu = bar.addMenu(self.tr("&Go"))
         go_menu.addActions([self.back, self.forward, self.go_to])
         go_menu.addSeparator()
@@ -197,7 +216,7 @@ class Actions(QObject):
         image_menu.addSeparator()
         image_menu.addActions([self.repair, self.salvage, self.optimise])
         image_menu.addSeparator()
-        image_menu.addAction(self.compare)
+        image_menu.addActions([self.compare, self.benchmark])
         view_menu = bar.addMenu(self.tr("&View"))
         view_menu.addActions(panels)
         view_menu.addSeparator()
@@ -207,7 +226,7 @@ class Actions(QObject):
         view_menu.addActions([self.next_tab, self.previous_tab])
         view_menu.addSeparator()
         view_menu.addAction(self.reset_layout)
-        bar.addMenu(self.tr("&Help")).addActions([self.keyboard, self.about])
+        bar.addMenu(self.tr("&Help")).addActions([self.keyboard, self.copy_diagnostics, self.about])
 
     def all(self) -> list[QAction]:
         """Every action, in the order of the menus."""
@@ -255,5 +274,6 @@ class Actions(QObject):
         return action
 
     def _paint(self) -> None:
+        self.schemes[self._theme.scheme].setChecked(True)
         for action, name in self._icons.items():
             action.setIcon(self._theme.icon(name))

@@ -1,15 +1,16 @@
-"""Starting the window: the entry point, the application, and its picture for `demo`."""
+"""Starting the window: the entry point, the application, and its picture for `demo`.
+
+The window's own modules are imported late: a start that hands its files over needs none of them.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import faulthandler
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Iterator, Sequence
-from types import TracebackType
+from types import FrameType
 from typing import Final
 
 from PySide6.QtCore import QEvent, QEventLoop, QLoggingCategory, QSize, QUrl, Signal
@@ -17,12 +18,11 @@ from PySide6.QtGui import QFileOpenEvent, QIcon
 from PySide6.QtWidgets import QApplication
 
 from qcowgui import __version__
-from qcowgui.gui.garbage import GuiThreadCollector
-from qcowgui.gui.main_window import MainWindow
-from qcowgui.gui.settings import ColourScheme, Settings
-from qcowgui.gui.theme import Theme
+from qcowgui.gui.diagnostics import Diagnostics
+from qcowgui.gui.single_instance import Request, SingleInstance, meeting_folder
 from qcowgui.resources import resource_path
 
+NEW_WINDOW: Final = "--new-window"
 SCREENSHOT_SIZE: Final = (1280, 800)
 
 _SWITCH_SECONDS: Final = 0.001
@@ -66,37 +66,82 @@ class Application(QApplication):
 def main(argv: Sequence[str] | None = None) -> int:
     """Open the window with the files of `argv` (by default the command line's) until it is closed.
 
+    Before a "--", `--new-window` asks for a window of this process's own.
+
     Returns:
         The exit code.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    return open_window([_local_path(text) for text in arguments if text != "--"])
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    front, rest = arguments[:end], arguments[end + 1 :]
+    names = [*(word for word in front if word != NEW_WINDOW), *rest]
+    return open_window([_local_path(name) for name in names], new_window=NEW_WINDOW in front)
 
 
-def open_window(paths: Sequence[str | os.PathLike[str]]) -> int:
-    """Show a window with `paths` opened, run the event loop, return the exit code."""
-    if sys.stderr is not None:  # a start without a console has none
-        with contextlib.suppress(OSError, ValueError):
-            faulthandler.enable()
-    app = Application(["qcowgui"])
-    describe_application(app)
+def open_window(paths: Sequence[str | os.PathLike[str]], *, new_window: bool = False) -> int:
+    """Show a window with `paths` opened, run the event loop, return the exit code.
+
+    If this user has a window on this display already, that one opens them, unless `new_window`.
+    """
+    activation = os.environ.get("XDG_ACTIVATION_TOKEN", "")
+    diagnostics = Diagnostics()
+    diagnostics.install()
+    try:
+        app = Application(["qcowgui"])
+        describe_application(app)
+        with _interrupt_closes(app) as interrupt:
+            instance = _meeting_place(app)
+            request = Request(tuple(map(_absolute, paths)), activation)
+            if instance is not None and not new_window and instance.hand_over(request):
+                return 0
+            return _run(app, paths, diagnostics, instance, interrupt)
+    finally:
+        diagnostics.remove()
+
+
+def _run(
+    app: Application,
+    paths: Sequence[str | os.PathLike[str]],
+    diagnostics: Diagnostics,
+    instance: SingleInstance | None,
+    interrupt: _Interrupt,
+) -> int:
+    """Make the window and run the event loop. To hand files over needs none of these imports."""
+    from qcowgui.gui.garbage import GuiThreadCollector
+
+    collector = GuiThreadCollector(app)
+    collector.start()  # what the imports make is no garbage
+    from qcowgui.gui.settings import Settings
+    from qcowgui.gui.window_host import WindowHost
+
     answer_quickly()
     settings = Settings(app)
-    theme = Theme(app, settings, app)
-    window = MainWindow(theme, settings)
-    # Qt quits after the last visible window; one that waits for its work to end is hidden.
-    window.destroyed.connect(app.quit)
-    collector = GuiThreadCollector(app)
-    app.file_requested.connect(lambda path: window.open_paths([path]))
-    with _problems_shown_in(window), _interrupt_closes(app):
-        collector.start()
-        window.show()
-        window.queue.remember()
-        window.open_paths([*paths, *app.take_early_files()])
-        try:
-            return app.exec()
-        finally:
-            collector.stop()
+    host = WindowHost(app, settings, diagnostics)
+    app.file_requested.connect(lambda path: host.window.open_paths([path]))
+    if instance is not None:
+        instance.claim()
+        instance.received.connect(host.answer)
+    host.show([*paths, *app.take_early_files()])
+    if instance is not None:
+        instance.serve(host.is_open)
+    if interrupt.arrived:
+        host.window.close()
+    try:
+        return app.exec()
+    finally:
+        collector.stop()
+        if instance is not None:
+            instance.close()
+
+
+def _meeting_place(app: QApplication) -> SingleInstance | None:
+    """Where starts find the first window; None where no person sees windows, or nobody may meet."""
+    platform = app.platformName()
+    folder = None if platform in ("offscreen", "minimal") else meeting_folder()
+    if folder is None:
+        return None
+    display = [os.environ.get(name, "") for name in ("WAYLAND_DISPLAY", "DISPLAY")]
+    return SingleInstance(folder, "\0".join([platform, *display]), app)
 
 
 def screenshot(
@@ -117,6 +162,10 @@ def screenshot(
     Raises:
         OSError: When the picture can't be written.
     """
+    from qcowgui.gui.main_window import MainWindow
+    from qcowgui.gui.settings import ColourScheme, Settings
+    from qcowgui.gui.theme import Theme
+
     app = QApplication.instance()
     if not isinstance(app, QApplication):
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -151,7 +200,7 @@ def describe_application(app: QApplication) -> None:
     app.setApplicationName("qcowgui")
     app.setApplicationDisplayName("qcowgui")
     app.setApplicationVersion(__version__)
-    app.setDesktopFileName("qcowgui")
+    app.setDesktopFileName(os.environ.get("FLATPAK_ID", "qcowgui"))
     icon = QIcon()
     for path in sorted(resource_path("icons").iterdir()):
         if path.suffix == ".png":
@@ -164,31 +213,27 @@ def _local_path(text: str) -> str:
     return QUrl(text).toLocalFile() if text.startswith("file://") else text
 
 
-@contextlib.contextmanager
-def _problems_shown_in(window: MainWindow) -> Iterator[None]:
-    """An exception that no one expected is printed and shown; the window goes on."""
+def _absolute(path: str | os.PathLike[str]) -> str:
+    return os.path.abspath(path)  # noqa: PTH100  as Path's, and it removes ".."
 
-    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        previous(kind, error, trace)
-        details = "".join(traceback.format_exception(kind, error, trace))
-        window.show_problem(
-            window.tr("Something went wrong that should not have; your files are as they were."),
-            details,
-        )
 
-    previous = sys.excepthook
-    sys.excepthook = hook
-    try:
-        yield
-    finally:
-        sys.excepthook = previous
+class _Interrupt:
+    """Whether Ctrl-C was pressed: during a start there is no window yet that it could close."""
+
+    arrived = False
 
 
 @contextlib.contextmanager
-def _interrupt_closes(app: QApplication) -> Iterator[None]:
+def _interrupt_closes(app: QApplication) -> Iterator[_Interrupt]:
     """Ctrl-C in the terminal closes the windows, as a click would."""
-    previous = signal.signal(signal.SIGINT, lambda *_: app.closeAllWindows())
+    interrupt = _Interrupt()
+
+    def handle(_number: int, _frame: FrameType | None) -> None:
+        interrupt.arrived = True
+        app.closeAllWindows()
+
+    previous = signal.signal(signal.SIGINT, handle)
     try:
-        yield
+        yield interrupt
     finally:
         signal.signal(signal.SIGINT, previous)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -21,29 +21,27 @@ from PySide6.QtWidgets import (
 )
 
 from qcowgui.convert.options import ConvertOptions
-from qcowgui.errors import QcowError
 from qcowgui.gui.actions import Actions, Commands, Situation
 from qcowgui.gui.background import BackgroundRunner
 from qcowgui.gui.closing import CloseGuard
-from qcowgui.gui.dialogs.about import AboutDialog, KeyboardDialog
 from qcowgui.gui.dialogs.convert import ConvertDialog
 from qcowgui.gui.drops import DropTarget, sort_urls
-from qcowgui.gui.formatters import Tone
 from qcowgui.gui.image_dialogs import ImageDialogs
 from qcowgui.gui.image_tabs import ImageTabs
 from qcowgui.gui.samples import SampleImages
 from qcowgui.gui.session import CheckState, Session
 from qcowgui.gui.settings import Settings
 from qcowgui.gui.theme import SPACING, Theme
-from qcowgui.gui.views.banner import Banner
 from qcowgui.gui.views.image_view import ImageView
 from qcowgui.gui.views.log_panel import LogPanel
 from qcowgui.gui.views.queue_drop import DropZones, convert_zone, inspect_zone
 from qcowgui.gui.views.start_page import StartPage
 from qcowgui.gui.window_conversions import WindowConversions
+from qcowgui.gui.window_dialogs import WindowDialogs
 from qcowgui.gui.window_docks import WindowDocks
 from qcowgui.gui.window_layout import WindowLayout
 from qcowgui.gui.window_log import WindowLog
+from qcowgui.gui.window_notices import WindowNotices
 
 _LOAD_INTERVAL_MS: Final = 20
 _TOOL_ICON_SIZE: Final = QSize(18, 18)
@@ -58,7 +56,8 @@ class MainWindow(QMainWindow):
         self._settings = settings
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.loader = BackgroundRunner(self, interval_ms=_LOAD_INTERVAL_MS)
-        self.notice = Banner(theme, dismissible=True)
+        self.notices = WindowNotices(theme, self)
+        self.notice = self.notices.banner
         self.start_page = StartPage(theme, settings)
         self.samples = SampleImages(self.loader, self)
         self.tabs = ImageTabs(theme)
@@ -66,6 +65,7 @@ class MainWindow(QMainWindow):
         self.controller, self.conversions = self.queue.controller, self.queue.panel
         self._guard = CloseGuard(self, self.controller, self.loader, self._count_copies)
         self.dialogs = ImageDialogs(theme, self)
+        self.own_dialogs = WindowDialogs(self, theme, settings)
         self._central = QWidget()
         self._pages = QStackedWidget()
         self._pages.addWidget(self.start_page)
@@ -105,9 +105,12 @@ class MainWindow(QMainWindow):
         return self.tabs.current_view()
 
     def show_problem(self, title: str, details: str) -> None:
-        """Say that something unexpected happened, with details that can be copied."""
-        self.notice.say(title, details.strip().rsplit("\n", 1)[-1], tone=Tone.DANGER)
-        self.notice.add_copy_button(details)
+        """Say that something could not be done, with details that can be copied."""
+        self.notices.problem(title, details)
+
+    def note(self, line: str, problem: bool = False) -> None:
+        """Write a line into the log; whether it tells of a problem."""
+        self._log.add(line, problem)
 
     def _open(self, path: Path) -> Session:
         known = self.tabs.view_of(path)
@@ -131,7 +134,7 @@ class MainWindow(QMainWindow):
         view.salvage_requested.connect(lambda: self.dialogs.salvage(view))
         view.open_requested.connect(lambda path: self.open_paths([path]))
         view.report.written.connect(self._report_written)
-        view.report.failed.connect(self._report_failed)
+        view.report.failed.connect(self.notices.report_failed)
         view.restore_layout(self._settings.layout("image"))
         view.findings.count_changed.connect(self._show_finding_count)
         self.docks.findings.add_panel(view.findings)
@@ -160,13 +163,6 @@ class MainWindow(QMainWindow):
         text = self.tr("Report written: {files}").format(files=", ".join(map(str, paths)))
         self.statusBar().showMessage(text)
         self._log.add(text)
-
-    def _report_failed(self, error: QcowError) -> None:
-        self.notice.say(
-            self.tr("The report could not be written"),
-            "\n".join(filter(None, (error.message, error.hint))),
-            tone=Tone.DANGER,
-        )
 
     def _count_copies(self) -> int:
         return sum(len(self.dialogs.writing(view)) for view in self.views())
@@ -220,14 +216,12 @@ class MainWindow(QMainWindow):
         converts = self._zones.zone_at(self._place_in_zones(place)) == "convert"
         dropped = sort_urls(urls, folders=converts)
         if dropped.refusals:
-            self._refuse(self.tr("Not everything that was dropped can be opened"), dropped.refusals)
+            title = self.tr("Not everything that was dropped can be opened")
+            self.notices.refuse(title, dropped.refusals)
         if not converts:
             self.open_paths(dropped.paths)
         elif dropped.paths:
             self.queue.form(dropped.paths).show()
-
-    def _refuse(self, title: str, sentences: Sequence[str]) -> None:
-        self.notice.say(title, "\n".join(sentences), tone=Tone.WARNING)
 
     # ---------------------------------------------------------------- closing
 
@@ -316,10 +310,13 @@ class MainWindow(QMainWindow):
             repair=lambda: self._with_view(self.dialogs.repair),
             salvage=lambda: self._with_view(self.dialogs.salvage),
             compare=lambda: self._with_view(lambda view: view.show_compare().choose_image()),
+            benchmark=lambda: self._with_view(ImageView.show_benchmark),
             choose_scheme=self._theme.choose,
             reset_layout=self._layout.reset,
-            keyboard=lambda: KeyboardDialog(self.actions_.all(), self._theme, self).show(),
-            about=lambda: AboutDialog(self.windowIcon(), self).show(),
+            settings=self.own_dialogs.show_settings,
+            keyboard=lambda: self.own_dialogs.show_keys(self.actions_.all()),
+            copy_diagnostics=self._log.copy_diagnostics,
+            about=self.own_dialogs.show_about,
         )
 
     def _connect(self) -> None:
@@ -335,7 +332,8 @@ class MainWindow(QMainWindow):
         )
         self.conversions.open_requested.connect(lambda path: self.open_paths([path]))
         self.queue.shown.connect(lambda: self.docks.raise_dock(self.docks.conversions))
-        self.queue.refused.connect(self._refuse)
+        self.queue.refused.connect(self.notices.refuse)
+        self.queue.missing.connect(self.notices.tell_of_lack)
         self._settings.recent_files_changed.connect(self._fill_recent_menu)
         self.tabs.currentChanged.connect(self._tab_changed)
         self.tabs.close_requested.connect(self._close_tab)

@@ -25,7 +25,7 @@ from PySide6.QtNetwork import QLocalServer, QLocalSocket
 from qcowgui.units import MIB
 
 HANDING_SECONDS: Final = 3.0
-"""How long a start waits for the first window: one that is just starting takes two on a slow disk."""
+"""How long a start waits for the first window: one that is starting takes two on a slow disk."""
 MAX_MESSAGE_BYTES: Final = 4 * MIB
 """Longer than any command line that Linux accepts; whoever has more to say opens its own window."""
 
@@ -67,9 +67,13 @@ def decode_request(line: bytes) -> Request | None:
     paths, activation = content.get("paths"), content.get("activation")
     if not isinstance(paths, list) or not isinstance(activation, str) or "\0" in activation:
         return None
-    if not all(isinstance(p, str) and os.path.isabs(p) and "\0" not in p for p in paths):
+    if not all(_is_full_name(p) for p in paths):
         return None
     return Request(tuple(paths), activation)
+
+
+def _is_full_name(value: object) -> bool:
+    return isinstance(value, str) and "\0" not in value and Path(value).is_absolute()
 
 
 def meeting_folder() -> Path | None:
@@ -195,14 +199,11 @@ class SingleInstance(QObject):
         self._lock.unlock()
 
     def _welcome(self) -> None:
-        if self._is_open is not None and not self._is_open():
-            self.close()
-        while self._server is not None:
-            socket = self._server.nextPendingConnection()
-            # The stubs don't know that there may be none (6.11.3).
-            if not isinstance(socket, QLocalSocket):
+        while self._server is not None and self._server.hasPendingConnections():
+            if self._is_open is not None and not self._is_open():
+                self.close()
                 return
-            _Visit(socket, self.received.emit)
+            _Visit(self._server.nextPendingConnection(), self.received.emit)
 
 
 class _Visit(QObject):
@@ -213,14 +214,20 @@ class _Visit(QObject):
         self._socket = socket
         self._receive = receive
         socket.setReadBufferSize(MAX_MESSAGE_BYTES + 1)
-        socket.disconnected.connect(socket.deleteLater)
+        socket.disconnected.connect(self._gone)
         socket.readyRead.connect(self._read)
         timer = QTimer(self)
         timer.setSingleShot(True)
-        timer.timeout.connect(socket.abort)
+        timer.timeout.connect(self._end)
         timer.start(_VISIT_MS)
         socket.write(_GREETING)
         socket.flush()
+
+    def _gone(self) -> None:
+        self._socket.deleteLater()
+
+    def _end(self) -> None:
+        self._socket.abort()
 
     def _read(self) -> None:
         socket = self._socket

@@ -11,7 +11,8 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QPalette
 from PySide6.QtWidgets import QApplication, QStyleFactory
 
 from qcowgui.gui.formatters import Tone
-from qcowgui.gui.settings import ColourScheme, Settings
+from qcowgui.gui.settings import ColourScheme, MapPalette, Settings
+from qcowgui.report.palette import colour_only_faults
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +169,10 @@ class Theme(QObject):
         self._app = app
         self._settings = settings
         self._colours = LIGHT
+        self._palette = settings.map_palette
         app.setStyle(QStyleFactory.create("Fusion"))
         app.styleHints().colorSchemeChanged.connect(self._apply)
+        settings.chosen.connect(self._follow)
         self._apply()
 
     @property
@@ -181,6 +184,11 @@ class Theme(QObject):
     def dark(self) -> bool:
         """Whether they are the dark ones."""
         return self._colours is DARK
+
+    @property
+    def scheme(self) -> ColourScheme:
+        """Which colours the user wants."""
+        return self._settings.colour_scheme
 
     def choose(self, scheme: ColourScheme) -> None:
         """Use the colours of `scheme` from now on, and remember it."""
@@ -223,13 +231,22 @@ class Theme(QObject):
     def _system_is_dark(self) -> bool:
         return self._app.styleHints().colorScheme() == Qt.ColorScheme.Dark
 
-    def _apply(self) -> None:
+    def _wanted_colours(self) -> Colours:
         chosen = self._settings.colour_scheme
         if chosen is ColourScheme.SYSTEM:
-            dark = self._system_is_dark()
-        else:
-            dark = chosen is ColourScheme.DARK
-        self._colours = DARK if dark else LIGHT
+            return DARK if self._system_is_dark() else LIGHT
+        return DARK if chosen is ColourScheme.DARK else LIGHT
+
+    def _follow(self) -> None:
+        """Something was chosen: it need not be about colours."""
+        same = self._settings.map_palette is self._palette
+        if not same or self._wanted_colours() is not self._colours:
+            self._apply()
+
+    def _apply(self) -> None:
+        self._palette = self._settings.map_palette
+        colour_only_faults(self._palette is MapPalette.PROBLEMS)
+        self._colours = self._wanted_colours()
         palette = _palette(self._colours)
         self._app.setPalette(palette)
         # Fusion draws the outline of a field in a darker shade of the window's colour, which

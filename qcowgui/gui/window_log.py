@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QObject
+from PySide6.QtGui import QGuiApplication
 
 from qcowgui.check.verdict import verdict_text
+from qcowgui.gui.crash_reports import report_text
+from qcowgui.gui.diagnostics import circumstances
 from qcowgui.gui.jobs import Job, JobController, JobState
 from qcowgui.gui.session import CheckState, Session, SessionState
 from qcowgui.gui.views.log_panel import LogPanel
@@ -26,17 +29,23 @@ class WindowLog(QObject):
         session.changed.connect(lambda: self._session_changed(session))
         session.check_changed.connect(lambda: self._check_changed(session))
 
-    def add(self, line: str) -> None:
-        """Write a line."""
-        self._panel.add(line)
+    def add(self, line: str, problem: bool = False) -> None:
+        """Write a line; whether it tells of a problem."""
+        self._panel.add(line, problem=problem)
+
+    def copy_diagnostics(self) -> None:
+        """Put on the clipboard what is known of the program and the system, and the log."""
+        log = "\n".join(line.text for line in self._panel.lines)
+        QGuiApplication.clipboard().setText(report_text(log, circumstances()))
 
     def _session_changed(self, session: Session) -> None:
         if session.state is SessionState.READY:
             self.add(self.tr("{path}: read").format(path=session.path))
         elif session.state is SessionState.FAILED and session.error is not None:
-            self.add(f"{session.path}: {session.error.message}")
+            self.add(f"{session.path}: {session.error.message}", problem=True)
 
     def _check_changed(self, session: Session) -> None:
+        problem = False
         match session.check_state:
             case CheckState.DONE if session.check is not None:
                 check = session.check
@@ -45,9 +54,10 @@ class WindowLog(QObject):
                 text = self.tr("check stopped")
             case CheckState.FAILED if session.check_error is not None:
                 text = self.tr("check failed: {reason}").format(reason=session.check_error.message)
+                problem = True
             case _:
                 return
-        self.add(f"{session.path.name}: {text}")
+        self.add(f"{session.path.name}: {text}", problem)
 
     def _job_changed(self, job: Job) -> None:
         if not job.state.ended:
@@ -62,4 +72,4 @@ class WindowLog(QObject):
             JobState.CANCELLED: self.tr("cancelled"),
             JobState.INTERRUPTED: self.tr("interrupted"),
         }.get(job.state, f"{job.error}")
-        self.add(f"{what}: {text}")
+        self.add(f"{what}: {text}", problem=job.state is JobState.FAILED)
