@@ -6,7 +6,7 @@ once wrote.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -35,6 +35,23 @@ _VERDICTS: Final = {
 _ORDER: Final = tuple(Verdict)
 
 
+NOUNS: Final = ("error", "leak", "unusual thing")
+"""What is counted in `SENTENCES`."""
+_COUNTED: Final = (Severity.CORRUPTION, Severity.LEAK, Severity.SUSPICIOUS)
+SENTENCES: Final[dict[Verdict | str, str]] = {
+    Verdict.FATAL: "fatal: where the guest's data lies can't be told from this header",
+    Verdict.CORRUPT: "corrupt: {errors}",
+    "leaks too": "corrupt: {errors}, {leaks}",
+    "incomplete too": "{verdict}; not everything could be looked at",
+    Verdict.INCOMPLETE: "check incomplete: not everything could be looked at",
+    # Not "no data at risk": they may be what a lost table named.
+    Verdict.LEAKS: "metadata consistent but for {leaks}: counted as used, referred to by nothing",
+    Verdict.UNUSUAL: "metadata consistent, with {things}",
+    Verdict.CONSISTENT: "metadata consistent",
+}
+"""What is said of each verdict."""
+
+
 def verdict_of(counts: Mapping[Severity, int], *, complete: bool) -> Verdict:
     """The verdict.
 
@@ -48,31 +65,27 @@ def verdict_of(counts: Mapping[Severity, int], *, complete: bool) -> Verdict:
     return max(verdicts, key=_ORDER.index, default=Verdict.CONSISTENT)
 
 
-def verdict_text(counts: Mapping[Severity, int], *, complete: bool) -> str:
-    """The verdict as a sentence without a full stop, with the numbers it rests on."""
+def verdict_text(
+    counts: Mapping[Severity, int],
+    *,
+    complete: bool,
+    say: Callable[[str], str] = str,
+    count: Callable[[int, str], str] = format_count,
+) -> str:
+    """The verdict as a sentence without a full stop, with the numbers it rests on.
+
+    Args:
+        counts: How many findings there are of each severity; those not named count as none.
+        complete: Whether everything could be checked.
+        say: Gives each of `SENTENCES` in the language to speak.
+        count: Gives a number with one of `NOUNS` behind it.
+    """
     verdict = verdict_of(counts, complete=complete)
-    sentence = _sentence(verdict, counts)
+    errors, leaks, things = (
+        count(counts.get(severity, 0), noun) for severity, noun in zip(_COUNTED, NOUNS, strict=True)
+    )
+    key = "leaks too" if verdict is Verdict.CORRUPT and counts.get(Severity.LEAK) else verdict
+    sentence = say(SENTENCES[key]).format(errors=errors, leaks=leaks, things=things)
     if verdict is Verdict.CORRUPT and not complete:
-        return f"{sentence}; not everything could be looked at"
+        return say(SENTENCES["incomplete too"]).format(verdict=sentence)
     return sentence
-
-
-def _sentence(verdict: Verdict, counts: Mapping[Severity, int]) -> str:
-    match verdict:
-        case Verdict.FATAL:
-            return "fatal: where the guest's data lies can't be told from this header"
-        case Verdict.CORRUPT:
-            errors = format_count(counts[Severity.CORRUPTION], "error")
-            leaks = counts.get(Severity.LEAK, 0)
-            return f"corrupt: {errors}" + (f", {format_count(leaks, 'leak')}" if leaks else "")
-        case Verdict.INCOMPLETE:
-            return "check incomplete: not everything could be looked at"
-        case Verdict.LEAKS:
-            wasted = format_count(counts[Severity.LEAK], "leak")
-            # Not "no data at risk": they may be what a lost table named.
-            return f"metadata consistent but for {wasted}: counted as used, referred to by nothing"
-        case Verdict.UNUSUAL:
-            things = format_count(counts[Severity.SUSPICIOUS], "unusual thing")
-            return f"metadata consistent, with {things}"
-        case Verdict.CONSISTENT:
-            return "metadata consistent"

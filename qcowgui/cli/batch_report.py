@@ -103,7 +103,7 @@ class BatchReport:
         if event.warning:
             self._warn(row, event.warning)
             return
-        for warning in warnings_of(row.result) if row.result is not None else ():
+        for warning in _warnings(row):
             self._warn(row, warning)
         if self._stream is not None:
             self._tell_stream(self._stream, row)
@@ -196,6 +196,14 @@ def _named(row: Row, sentence: str) -> str:
     """The sentence, with the source's name unless it has that already."""
     name = os.fspath(row.options.source)
     return sentence if name in sentence else f"{name}: {sentence}"
+
+
+def _warnings(row: Row) -> list[str]:
+    """What is to be said of a row's target."""
+    if row.result is not None:
+        return warnings_of(row.result)
+    warning = row.done.warning(row.options.target) if row.done is not None else ""
+    return [warning] if warning else []
 
 
 def _sentence(row: Row) -> str:

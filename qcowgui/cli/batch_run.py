@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-import os
+import errno
 import queue
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from qcowgui.convert.batch import is_done, remove_debris
-from qcowgui.convert.done_record import note_done, source_facts
+from qcowgui.convert.batch import remove_debris
+from qcowgui.convert.done_record import Done
 from qcowgui.convert.job import ConvertJob, ConvertResult
 from qcowgui.convert.losses import losses_path
+from qcowgui.convert.noted_job import run_noted
+from qcowgui.convert.target_judge import find_done
 from qcowgui.engine.qpool import QPoolExecutor
 from qcowgui.engine.work import CancelToken, Counter, Executor, Failed, SharedIterator
 from qcowgui.engine.work import run as run_work
-from qcowgui.errors import Cancelled, QcowError
+from qcowgui.errors import Cancelled, OutputError, QcowError
 from qcowgui.image.references import AllowGate, EitherGate, Gate
 
 if TYPE_CHECKING:
@@ -45,20 +47,24 @@ class Row:
         number: From 1 on.
         options: What to do.
         gate: Decides whether backing and data files may be opened.
+        base: The one that makes the backing file of this one's target.
         state: How far it is.
         job: What does it, once it runs.
         compared: Guest bytes of an existing target that were compared.
         result: What came of it, when it is done.
+        done: What is known of a target that was there already, when it is skipped.
         error: Why it failed, when it did.
     """
 
     number: int
     options: ConvertOptions
     gate: Gate
+    base: Row | None = None
     state: RowState = RowState.WAITING
     job: ConvertJob | None = None
     compared: Counter = field(default_factory=Counter)
     result: ConvertResult | None = None
+    done: Done | None = None
     error: BaseException | None = None
 
 
@@ -121,11 +127,10 @@ class Batch:
         self.rows: list[Row] = []
         self._groups: list[list[Row]] = []
         for steps in groups:
-            first = len(self.rows) + 1
-            group = [
-                Row(number, step.options, _gate_of(step, gate))
-                for number, step in enumerate(steps, start=first)
-            ]
+            group: list[Row] = []
+            for number, step in enumerate(steps, start=len(self.rows) + 1):
+                base = group[-1] if step.allowed else None
+                group.append(Row(number, step.options, _gate_of(step, gate), base))
             self._groups.append(group)
             self.rows += group
         self.token = _BatchToken()
@@ -165,36 +170,41 @@ class Batch:
 
     def _run_row(self, row: Row, executor: Executor) -> None:
         try:
-            if self._is_done(row, executor):
-                self._end(row, RowState.SKIPPED)
-            else:
-                row.result = self._convert(row, executor)
-                self._end(row, RowState.DONE)
+            _require_base(row)
+            row.done = self._find_done(row, executor)
+            if row.done is None:
+                self._convert(row, executor)
+            self._end(row, RowState.SKIPPED if row.result is None else RowState.DONE)
         except Cancelled:
             self._end(row, RowState.CANCELLED)
         except (QcowError, OSError, MemoryError) as error:
             row.error = error
             self._end(row, RowState.FAILED)
 
-    def _is_done(self, row: Row, executor: Executor) -> bool:
-        options = row.options
-        if options.overwrite or not os.path.lexists(options.target):
-            return False
+    def _find_done(self, row: Row, executor: Executor) -> Done | None:
+        """The target when it is done already; None when it is to be made."""
+        if row.options.overwrite:
+            return None
         row.state = RowState.COMPARING
         token = CancelToken()
         with self._attached(token):
-            done = is_done(options, executor, gate=row.gate, token=token, counter=row.compared)
-        return done is not None
+            return find_done(row.options, executor, row.gate, token=token, counter=row.compared)
 
-    def _convert(self, row: Row, executor: Executor) -> ConvertResult:
-        before = source_facts(row.options, row.gate)
+    def _convert(self, row: Row, executor: Executor) -> None:
         job = ConvertJob(row.options, row.gate)
         row.job, row.state = job, RowState.RUNNING
-        with self._attached(job.token):
-            result = job.run(executor, warn=lambda text: self.events.put(Event(row, text)))
-        if result.verified:
-            note_done(row.options, before, row.gate)
-        return result
+        try:
+            with self._attached(job.token):
+                row.result = run_noted(
+                    job, executor, row.gate, warn=lambda text: self.events.put(Event(row, text))
+                )
+        except OutputError as error:
+            if error.errno != errno.EEXIST:
+                raise
+            # Another run may have made the same thing meanwhile.
+            row.done = self._find_done(row, executor)
+            if row.done is None:
+                raise
 
     @contextlib.contextmanager
     def _attached(self, token: CancelToken) -> Iterator[None]:
@@ -212,3 +222,18 @@ class Batch:
 def _gate_of(step: Step, gate: Gate) -> Gate:
     """What the user allowed, and what the steps before this one have made."""
     return EitherGate(gate, AllowGate(step.allowed)) if step.allowed else gate
+
+
+def _require_base(row: Row) -> None:
+    """Refuse a row whose backing file is not what this batch makes there.
+
+    Raises:
+        OutputError: When the row that makes it has not ended well.
+    """
+    base = row.base
+    if base is not None and base.state not in (RowState.DONE, RowState.SKIPPED):
+        raise OutputError(
+            f"{row.options.target} was not made: its backing file {base.options.target} was not",
+            path=str(row.options.target),
+            hint="see to that one, then run the same command again",
+        )

@@ -25,6 +25,7 @@ from qcowgui.errors import Cancelled, ExitCode, QcowError
 COMMANDS: Final = {
     "info": "Show what an image is: sizes, features, snapshots, findings.",
     "check": "Judge the whole metadata: what is wrong, where, and what it means.",
+    "explain": "Say what a finding means, what causes it and what to do.",
     "repair": "Write a repaired copy, or show every byte that a repair would change.",
     "salvage": "Find the data of an image whose tables are lost, and write it anew.",
     "map": "Show which guest ranges hold data, zeros or nothing.",

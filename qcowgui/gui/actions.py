@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu
 
 from qcowgui.gui.settings import ColourScheme
 from qcowgui.gui.theme import Theme
+from qcowgui.gui.translation import without_mnemonic
 
 _Key = QKeySequence.StandardKey
 
@@ -51,6 +52,7 @@ class Commands:
     benchmark: Callable[[], object]
     choose_scheme: Callable[[ColourScheme], object]
     reset_layout: Callable[[], object]
+    manual: Callable[[], object]
     keyboard: Callable[[], object]
     copy_diagnostics: Callable[[], object]
     about: Callable[[], object]
@@ -88,7 +90,7 @@ class Actions(QObject):
         make = self._make
         self.open = make(self.tr("&Open…"), commands.open, _Key.Open, icon="open")
         self.convert = make(self.tr("&Convert…"), commands.convert, "Ctrl+E", icon="convert")
-        self.reload = make(self.tr("&Read again"), commands.reload, _Key.Refresh, icon="reload")
+        self.reload = make(self.tr("Read a&gain"), commands.reload, _Key.Refresh, icon="reload")
         self.export_report = make(
             self.tr("E&xport report…"), commands.export_report, "Ctrl+Shift+E"
         )
@@ -109,7 +111,8 @@ class Actions(QObject):
         self._make_navigation(commands)
         self._make_checking(commands)
         self.reset_layout = make(self.tr("&Reset layout"), commands.reset_layout)
-        self.keyboard = make(self.tr("&Keyboard"), commands.keyboard, _Key.HelpContents)
+        self.manual = make(self.tr("&Manual"), commands.manual, _Key.HelpContents, icon="manual")
+        self.keyboard = make(self.tr("&Keyboard"), commands.keyboard, "Ctrl+F1")
         self.copy_diagnostics = make(self.tr("Copy &diagnostics"), commands.copy_diagnostics)
         self.copy_diagnostics.setToolTip(
             self.tr("Copy the versions of everything and what stands in the log")
@@ -138,7 +141,7 @@ class Actions(QObject):
         self.show_map = make(self.tr("Show the &map"), commands.show_map, "Ctrl+1")
         self.show_table = make(self.tr("Show the &table"), commands.show_table, "Ctrl+2")
         self.show_findings = make(self.tr("Show the f&indings"), commands.show_findings, "Ctrl+3")
-        self.show_hex = make(self.tr("Show the &bytes"), commands.show_hex, "Ctrl+4")
+        self.show_hex = make(self.tr("Show the b&ytes"), commands.show_hex, "Ctrl+4")
         self.show_conversions = make(
             self.tr("Show the &conversions"), commands.show_conversions, "Ctrl+5"
         )
@@ -226,7 +229,9 @@ class Actions(QObject):
         view_menu.addActions([self.next_tab, self.previous_tab])
         view_menu.addSeparator()
         view_menu.addAction(self.reset_layout)
-        bar.addMenu(self.tr("&Help")).addActions([self.keyboard, self.copy_diagnostics, self.about])
+        bar.addMenu(self.tr("&Help")).addActions(
+            [self.manual, self.keyboard, self.copy_diagnostics, self.about]
+        )
 
     def all(self) -> list[QAction]:
         """Every action, in the order of the menus."""
@@ -255,6 +260,7 @@ class Actions(QObject):
         icon: str = "",
     ) -> QAction:
         action = QAction(text, self)
+        action.setIconText(without_mnemonic(text).rstrip("… "))
         action.triggered.connect(lambda _checked=False: call())
         if isinstance(key, str):
             action.setShortcut(QKeySequence(key))

@@ -24,11 +24,12 @@ from qcowgui.convert.options import Compression
 from qcowgui.convert.output import OutputFile, refuse_same_file
 from qcowgui.engine.work import CancelToken, Executor
 from qcowgui.gui.formatters import NOTHING, Column, Row, SortKey, Table, Tone
+from qcowgui.gui.translation import count_text
 from qcowgui.image.chain import open_image
 from qcowgui.image.references import Gate
 from qcowgui.image.source import Identity
 from qcowgui.report.schema import SCHEMA
-from qcowgui.units import format_count, format_size
+from qcowgui.units import format_size
 
 translate = QCoreApplication.translate
 
@@ -143,9 +144,9 @@ def basis_text(benchmark: Benchmark) -> str:
     return translate("benchmark", "{sampled} of {stored} tried, {runs}; {system}, {cores}").format(
         sampled=format_size(benchmark.sample_bytes),
         stored=format_size(benchmark.frame_bytes),
-        runs=format_count(runs, "run"),
+        runs=count_text(runs, "run"),
         system=machine.system,
-        cores=format_count(machine.cores, "core"),
+        cores=count_text(machine.cores, "core"),
     )
 
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from qcowgui.gui.background import BackgroundRunner
 from qcowgui.gui.jobs import JobController
-from qcowgui.units import format_count
+from qcowgui.gui.translation import count_text
 
 
 class CloseGuard(QObject):
@@ -87,10 +87,10 @@ class CloseGuard(QObject):
         copies = self._copies()
         lines = []
         if conversions:
-            text = format_count(conversions, "conversion is", "conversions are")
+            text = count_text(conversions, "conversion is", "conversions are")
             lines.append(self.tr("{conversions} not finished yet.").format(conversions=text))
         if copies:
-            text = format_count(copies, "copy is", "copies are")
+            text = count_text(copies, "copy is", "copies are")
             lines.append(self.tr("{copies} being written.").format(copies=text))
         return "\n".join(lines)
 

@@ -12,8 +12,9 @@ from qcowgui.format.extensions import Extension, ExtensionType
 from qcowgui.format.features import FEATURES, FeatureClass
 from qcowgui.format.text import decode_name
 from qcowgui.gui.formatters import NOTHING, Row, Table, Tone, field_columns, field_row
+from qcowgui.gui.translation import count_text
 from qcowgui.image.inspect import ImageReport
-from qcowgui.units import format_count, format_hex, format_offset
+from qcowgui.units import format_hex, format_offset
 
 translate = QCoreApplication.translate
 
@@ -39,10 +40,10 @@ def _extension_row(extension: Extension) -> Row:
             extension.name,
             format_offset(extension.offset),
             describe.hex_text(head),
-            name or format_count(extension.length, "byte"),
+            name or count_text(extension.length, "byte"),
             translate("structures", "type {number}, {length} of data").format(
                 number=format_hex(extension.type, 32),
-                length=format_count(extension.length, "byte"),
+                length=count_text(extension.length, "byte"),
             ),
         ),
         extension.offset,
@@ -82,7 +83,7 @@ def _extension_content(extension: Extension) -> Iterator[Row]:
         )
     rest = len(extension.data) - _LINE_BYTES * _MAX_DATA_LINES
     if rest > 0:
-        more = translate("structures", "{count} more").format(count=format_count(rest, "byte"))
+        more = translate("structures", "{count} more").format(count=count_text(rest, "byte"))
         yield Row(("    …", NOTHING, NOTHING, more, ""), tone=Tone.MUTED)
 
 

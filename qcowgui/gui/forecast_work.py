@@ -24,8 +24,9 @@ from qcowgui.errors import OptionsError, SourceError
 from qcowgui.gui.consent import NOTHING_ALLOWED, Consent
 from qcowgui.gui.formatters import Column, Row, Table, short_duration_text
 from qcowgui.gui.opening import Signature, signature_of
+from qcowgui.gui.translation import count_text
 from qcowgui.image.chain import OpenedImage, open_image
-from qcowgui.units import format_count, format_size
+from qcowgui.units import format_size
 
 translate = QCoreApplication.translate
 
@@ -305,7 +306,7 @@ def basis_text(forecast: Forecast) -> str:
         translate("forecast", "ranges with {confidence} confidence").format(
             confidence=f"{forecast.confidence:.0%}"
         ),
-        format_count(forecast.threads, "thread"),
+        count_text(forecast.threads, "thread"),
         translate("forecast", "with verifying")
         if forecast.verify
         else translate("forecast", "without verifying"),

@@ -21,7 +21,8 @@ from qcowgui.format.features import FeatureNames
 from qcowgui.format.fields import FieldValue
 from qcowgui.format.finding import Finding, Severity
 from qcowgui.format.text import decode_name
-from qcowgui.units import format_count, format_offset
+from qcowgui.gui.translation import count_text
+from qcowgui.units import format_offset
 
 translate = QCoreApplication.translate
 
@@ -166,17 +167,15 @@ def findings_summary(findings: Sequence[Finding], *, settled: bool = True) -> tu
     counts = dict.fromkeys(sorted(Severity, reverse=True), 0)
     for finding in findings:
         counts[finding.severity] += finding.count
-    nouns = {
-        Severity.FATAL: ("fatal finding", "fatal findings"),
-        Severity.CORRUPTION: ("corruption", "corruptions"),
-        Severity.SUSPICIOUS: ("suspicious", "suspicious"),
-        Severity.LEAK: ("leak", "leaks"),
-        Severity.INFO: ("note", "notes"),
+    texts = {
+        Severity.FATAL: lambda count: count_text(count, "fatal finding"),
+        Severity.CORRUPTION: lambda count: count_text(count, "corruption"),
+        Severity.SUSPICIOUS: lambda count: count_text(count, "suspicious", "suspicious"),
+        Severity.LEAK: lambda count: count_text(count, "leak"),
+        Severity.INFO: lambda count: count_text(count, "note"),
     }
     worst = next(severity for severity, count in counts.items() if count)
-    text = " · ".join(
-        format_count(count, *nouns[severity]) for severity, count in counts.items() if count
-    )
+    text = " · ".join(texts[severity](count) for severity, count in counts.items() if count)
     return text, SEVERITY_TONES[worst]
 
 

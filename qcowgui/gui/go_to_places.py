@@ -12,7 +12,8 @@ from qcowgui.gui.entry_places import TablePlace
 from qcowgui.gui.go_to import Place, PlaceKind
 from qcowgui.gui.selection import Selection
 from qcowgui.gui.structures import StructureKey
-from qcowgui.units import format_count, format_offset
+from qcowgui.gui.translation import count_text
+from qcowgui.units import format_offset
 
 if TYPE_CHECKING:
     from qcowgui.gui.locator import Locator
@@ -82,7 +83,7 @@ def _entry(locator: Locator, place: Place, geometry: Geometry) -> Selection:
     if place.l2_index >= geometry.l2_entries:
         raise UsageError(
             translate("go_to", "An L2 table of this image has {entries}.").format(
-                entries=format_count(geometry.l2_entries, "entry", "entries")
+                entries=count_text(geometry.l2_entries, "entry", "entries")
             )
         )
     return locator.at_entry(StructureKey.L2, place.number, place.l2_index, place.snapshot)
@@ -93,7 +94,7 @@ def _require_row(table: TablePlace | None, row: int) -> None:
     if row >= entries:
         raise UsageError(
             translate("go_to", "The table has {entries}; there is no {row}.").format(
-                entries=format_count(entries, "entry", "entries"), row=f"{row:,}"
+                entries=count_text(entries, "entry", "entries"), row=f"{row:,}"
             )
         )
 

@@ -12,8 +12,8 @@ from qcowgui.check.verdict import Verdict, verdict_of
 from qcowgui.format.finding import Severity
 from qcowgui.gui.formatters import SEVERITY_TONES, Tone, findings_summary
 from qcowgui.gui.session import CheckState, Session
+from qcowgui.gui.translation import count_text
 from qcowgui.image.locks import Usage
-from qcowgui.units import format_count
 
 translate = QCoreApplication.translate
 
@@ -90,14 +90,14 @@ def _checked(check: CheckReport) -> tuple[str, Tone]:
 
 def counts_text(counts: Mapping[Severity, int]) -> tuple[str, Tone]:
     """How much of each severity there is but for notes, the worst first; and how bad that is."""
-    nouns = {
-        Severity.FATAL: ("fatal finding", "fatal findings"),
-        Severity.CORRUPTION: ("corruption", "corruptions"),
-        Severity.LEAK: ("leak", "leaks"),
-        Severity.SUSPICIOUS: ("unusual thing", "unusual things"),
+    texts = {
+        Severity.FATAL: lambda count: count_text(count, "fatal finding"),
+        Severity.CORRUPTION: lambda count: count_text(count, "corruption"),
+        Severity.LEAK: lambda count: count_text(count, "leak"),
+        Severity.SUSPICIOUS: lambda count: count_text(count, "unusual thing"),
     }
-    found = [severity for severity in nouns if counts.get(severity)]
+    found = [severity for severity in texts if counts.get(severity)]
     if not found:
         return "", Tone.NORMAL
-    text = " · ".join(format_count(counts[severity], *nouns[severity]) for severity in found)
+    text = " · ".join(texts[severity](counts[severity]) for severity in found)
     return text, SEVERITY_TONES[found[0]]

@@ -24,7 +24,8 @@ from qcowgui.gui.locator import Locator
 from qcowgui.gui.places import range_text
 from qcowgui.gui.selection import Selection
 from qcowgui.gui.structures import StructureKey
-from qcowgui.units import format_count, format_size
+from qcowgui.gui.translation import count_text
+from qcowgui.units import format_size
 
 translate = QCoreApplication.translate
 
@@ -125,7 +126,7 @@ class Inspection:
 def bytes_text(bounds: tuple[int, int]) -> str:
     """The bytes [start, end), and below that how many."""
     length = bounds[1] - bounds[0]
-    size = format_count(length, "byte") if length < 1000 else format_size(length)
+    size = count_text(length, "byte") if length < 1000 else format_size(length)
     return f"{range_text(bounds)}\n{size}"
 
 

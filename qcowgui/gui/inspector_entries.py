@@ -27,7 +27,8 @@ from qcowgui.gui.inspector_links import cluster_link, table_owner_links, unalign
 from qcowgui.gui.inspector_mapping import describe_l1, describe_l2, offset_fault, word_of
 from qcowgui.gui.selection import Selection
 from qcowgui.gui.structures import StructureKey, entry_table_title
-from qcowgui.units import format_count, format_offset
+from qcowgui.gui.translation import count_text, state_description
+from qcowgui.units import format_offset
 
 translate = QCoreApplication.translate
 
@@ -81,7 +82,7 @@ def _describe_refcount_table(
         "It leads to the refcount block at {offset}, which counts how often {clusters} are used.",
     ).format(
         offset=format_offset(offset),
-        clusters=format_count(geometry.refcounts_per_block, "cluster"),
+        clusters=count_text(geometry.refcounts_per_block, "cluster"),
     )
     fault = offset_fault(offset, geometry, known.locator.report)
     block = known.locator.at_entry(StructureKey.REFCOUNT_BLOCK, row)
@@ -110,7 +111,7 @@ def _describe_refcount(
     if count is None:
         return None
     if count:
-        times = format_count(count, "time")
+        times = count_text(count, "time")
         text = translate("inspector", "It counts cluster {cluster} as used {times}.")
         text = text.format(cluster=f"{cluster:,}", times=times)
     else:
@@ -118,7 +119,7 @@ def _describe_refcount(
         text = text.format(cluster=f"{cluster:,}")
     state = cluster_state(cluster, known)
     if state is not None:
-        text += " " + clustermap.DESCRIPTIONS[state].meaning
+        text += " " + state_description(clustermap.DESCRIPTIONS[state]).meaning
     elif cluster * geometry.cluster_bytes >= known.locator.report.file_bytes:
         text += " " + translate("inspector", "The file ends before that cluster.")
     return Described(

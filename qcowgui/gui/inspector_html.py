@@ -15,6 +15,7 @@ from qcowgui.gui.inspection import Fact, Inspection, Link
 from qcowgui.gui.selection import Selection
 from qcowgui.gui.structures import StructureKey
 from qcowgui.gui.theme import Colours
+from qcowgui.gui.translation import severity_word
 
 translate = QCoreApplication.translate
 
@@ -107,7 +108,7 @@ class InspectorHtml:
         lines = []
         for finding in findings[:MAX_FINDINGS]:
             colour = self._tone(SEVERITY_TONES[finding.severity])
-            word = describe.SEVERITY_WORDS[finding.severity]
+            word = severity_word(finding.severity)
             text = describe.finding_text(finding)
             if finding.expected:
                 expected = translate("inspector", "Expected: {value}")

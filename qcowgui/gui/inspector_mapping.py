@@ -19,8 +19,9 @@ from qcowgui.gui.inspection import Described, Fact, Known, Link, bytes_text
 from qcowgui.gui.inspector_links import cluster_link, guest_link, table_owner_links
 from qcowgui.gui.selection import Selection
 from qcowgui.gui.structures import StructureKey
+from qcowgui.gui.translation import count_text, state_description
 from qcowgui.image.inspect import ImageReport
-from qcowgui.units import format_count, format_offset, format_size
+from qcowgui.units import format_offset, format_size
 
 translate = QCoreApplication.translate
 
@@ -82,8 +83,8 @@ def describe_l1(
 
 def _unallocated_text(report: ImageReport) -> str:
     if report.backing_name_raw:
-        return guestmap.DESCRIPTIONS[GuestState.BACKING].meaning
-    return guestmap.DESCRIPTIONS[GuestState.UNALLOCATED].meaning
+        return state_description(guestmap.DESCRIPTIONS[GuestState.BACKING]).meaning
+    return state_description(guestmap.DESCRIPTIONS[GuestState.UNALLOCATED]).meaning
 
 
 def _copied_text(copied: bool, selection: Selection) -> str:
@@ -144,7 +145,7 @@ def describe_l2(
     if entry is None:
         return None
     state = guest_state_of(entry, selection.guest, locator.report)
-    sentences = [_mapped_text(selection), guestmap.DESCRIPTIONS[state].meaning]
+    sentences = [_mapped_text(selection), state_description(guestmap.DESCRIPTIONS[state]).meaning]
     if entry.host_offset and not entry.is_compressed and not locator.report.header.has_data_file:
         sentences.append(_copied_text(entry.copied, selection))
         if not geometry.is_aligned(entry.host_offset):
@@ -195,9 +196,15 @@ def _payload_link(
 
 def _l2_facts(entry: L2Entry, state: GuestState, host: tuple[int, int] | None) -> list[Fact]:
     tone = Tone.DANGER if state.is_fault else Tone.NORMAL
-    facts = [Fact(translate("inspector", "Says"), guestmap.DESCRIPTIONS[state].name, tone)]
+    facts = [
+        Fact(
+            translate("inspector", "Says"),
+            state_description(guestmap.DESCRIPTIONS[state]).name,
+            tone,
+        )
+    ]
     if entry.is_compressed and host is not None:
-        sectors = format_count(entry.compressed.sectors, "sector")
+        sectors = count_text(entry.compressed.sectors, "sector")
         text = translate("inspector", "{bytes} at most, in {sectors}")
         text = text.format(bytes=bytes_text(host), sectors=sectors)
         facts.append(Fact(translate("inspector", "Payload"), text))

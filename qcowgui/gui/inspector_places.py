@@ -20,7 +20,7 @@ from qcowgui.gui.inspector_mapping import guest_state_of
 from qcowgui.gui.places import range_text
 from qcowgui.gui.selection import Selection
 from qcowgui.gui.structures import StructureKey
-from qcowgui.units import format_count
+from qcowgui.gui.translation import count_text, state_description
 
 translate = QCoreApplication.translate
 
@@ -87,14 +87,14 @@ def _cluster_text(selection: Selection, known: Known, geometry: Geometry, *, pay
             touched = last - geometry.cluster_index(selection.host[0]) + 1
             if touched > 1:
                 text = translate("inspector", "It touches {clusters}.")
-                sentences.append(text.format(clusters=format_count(touched, "cluster")))
+                sentences.append(text.format(clusters=count_text(touched, "cluster")))
         return " ".join(sentences)
     state = cluster_state(cluster, known)
     start = cluster * geometry.cluster_bytes
     if start >= known.locator.report.file_bytes:
         sentences.append(translate("inspector", "The file ends before it."))
     if state is not None:
-        sentences.append(clustermap.DESCRIPTIONS[state].meaning)
+        sentences.append(state_description(clustermap.DESCRIPTIONS[state]).meaning)
     elif not sentences:
         sentences.append(translate("inspector", "What it is used for tells a check."))
     if start < known.locator.report.file_bytes < start + geometry.cluster_bytes:
@@ -164,7 +164,7 @@ def _guest_text(path: GuestPath, known: Known) -> tuple[str, Tone]:
         entry = known.locator.l2_entry(step.selection)
         if step.selection.structure is StructureKey.L2 and entry is not None:
             state = guest_state_of(entry, step.selection.guest, known.locator.report)
-            sentences.append(guestmap.DESCRIPTIONS[state].meaning)
+            sentences.append(state_description(guestmap.DESCRIPTIONS[state]).meaning)
             tone = Tone.DANGER if state.is_fault else Tone.NORMAL
             break
     if path.conclusion and (not path.steps or path.conclusion != path.steps[-1].text):

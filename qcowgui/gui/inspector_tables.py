@@ -19,8 +19,9 @@ from qcowgui.gui.inspection import Described, Fact, Known, Link
 from qcowgui.gui.inspector_links import table_owner_links, unaligned_text
 from qcowgui.gui.selection import Selection
 from qcowgui.gui.structures import Structure, StructureKey, entry_table_title
+from qcowgui.gui.translation import count_text
 from qcowgui.image.inspect import ImageReport
-from qcowgui.units import format_count, format_size
+from qcowgui.units import format_size
 
 translate = QCoreApplication.translate
 
@@ -114,7 +115,7 @@ def _describe_entry_table(selection: Selection, known: Known) -> Described:
 
 def _entries_text(place: TablePlace) -> str:
     text = translate("inspector", "{count} of {bits}")
-    bits = format_count(place.entry_bits, "bit")
+    bits = count_text(place.entry_bits, "bit")
     return text.format(count=f"{place.entries:,}", bits=bits)
 
 
@@ -133,7 +134,7 @@ def _entry_table_text(selection: Selection, geometry: Geometry) -> str:
             text = translate(
                 "inspector", "Each entry names a block with the refcounts of {clusters}."
             )
-            return text.format(clusters=format_count(geometry.refcounts_per_block, "cluster"))
+            return text.format(clusters=count_text(geometry.refcounts_per_block, "cluster"))
         case StructureKey.REFCOUNT_BLOCK:
             first = (selection.part or 0) * geometry.refcounts_per_block
             last = first + geometry.refcounts_per_block - 1

@@ -33,7 +33,8 @@ from qcowgui.gui.locator import Locator
 from qcowgui.gui.models.tree_badges import structure_of
 from qcowgui.gui.selection import Selection
 from qcowgui.gui.structures import StructureKey
-from qcowgui.units import format_count, format_size
+from qcowgui.gui.translation import count_text, severity_word, state_description
+from qcowgui.units import format_size
 
 translate = QCoreApplication.translate
 
@@ -98,7 +99,7 @@ def _refcount_facts(described: Described, known: Known) -> list[Fact]:
     facts = []
     state = cluster_state(cluster, known)
     if state is not None:
-        name = clustermap.DESCRIPTIONS[state].name
+        name = state_description(clustermap.DESCRIPTIONS[state]).name
         facts.append(Fact(translate("inspector", "Cluster is"), name, state_tone(state)))
     stored, counted = stored_refcount(cluster, known), counted_references(cluster, known)
     texts = []
@@ -164,7 +165,7 @@ def _verdict(described: Described, findings: Sequence[Finding], known: Known) ->
         worst = max(finding.severity for finding in findings)
         count = len(findings)
         if worst is Severity.INFO:
-            text = format_count(count, translate("inspector", "note about this place"))
+            text = count_text(count, "note about this place", "notes about this place")
             return (text if count == 1 else _notes_text(count)), SEVERITY_TONES[worst]
         if count == 1:
             return translate("inspector", "Something is wrong here."), SEVERITY_TONES[worst]
@@ -172,7 +173,7 @@ def _verdict(described: Described, findings: Sequence[Finding], known: Known) ->
         return text.format(count=f"{count:,}"), SEVERITY_TONES[worst]
     state = None if described.cluster is None else cluster_state(described.cluster, known)
     if state is not None and state.is_fault:
-        return clustermap.DESCRIPTIONS[state].meaning, state_tone(state)
+        return state_description(clustermap.DESCRIPTIONS[state]).meaning, state_tone(state)
     wrong = any(word.wrong_mask for word in described.words)
     if wrong or described.tone in (Tone.WARNING, Tone.DANGER):
         tone = Tone.DANGER if described.tone is Tone.DANGER else Tone.WARNING
@@ -241,5 +242,5 @@ def inspection_text(inspection: Inspection, owners: Sequence[Link] | None) -> st
     ):
         lines += [f"{title}: {link.text}" for link in links]
     for finding in inspection.findings:
-        lines.append(f"{describe.SEVERITY_WORDS[finding.severity]}: {finding.message}")
+        lines.append(f"{severity_word(finding.severity)}: {finding.message}")
     return "\n".join(line for line in lines if line)

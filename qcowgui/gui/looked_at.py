@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from qcowgui.check.checker import CheckReport
-from qcowgui.check.verdict import verdict_text
 from qcowgui.errors import QcowError
 from qcowgui.format import describe
 from qcowgui.gui.session_states import MappingState
+from qcowgui.gui.translation import verdict_text
 
 translate = QCoreApplication.translate
 

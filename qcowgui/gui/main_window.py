@@ -314,6 +314,7 @@ class MainWindow(QMainWindow):
             choose_scheme=self._theme.choose,
             reset_layout=self._layout.reset,
             settings=self.own_dialogs.show_settings,
+            manual=lambda: self.own_dialogs.show_manual(self.actions_.all(), self.current_view()),
             keyboard=lambda: self.own_dialogs.show_keys(self.actions_.all()),
             copy_diagnostics=self._log.copy_diagnostics,
             about=self.own_dialogs.show_about,

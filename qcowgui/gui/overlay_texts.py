@@ -8,10 +8,11 @@ from qcowgui.convert.differences import Difference, Differences
 from qcowgui.format.bitmaps import BitmapEntry
 from qcowgui.format.snapshots import Snapshot
 from qcowgui.gui.heatmap.layers import Key, MapLayer
+from qcowgui.gui.translation import count_text
 from qcowgui.image.bitmap_bits import Mark
 from qcowgui.image.snapshot_sharing import Sharing
 from qcowgui.report.palette import named_colour
-from qcowgui.units import format_count, format_size
+from qcowgui.units import format_size
 
 translate = QCoreApplication.translate
 
@@ -132,7 +133,7 @@ def _amount(layer: MapLayer, *values: int) -> tuple[int, str]:
     found = layer.tally()
     clusters = sum(found[value].clusters for value in values if value in found)
     size = sum(found[value].bytes for value in values if value in found)
-    return clusters, f"{format_count(clusters, 'cluster')} ({format_size(size)})"
+    return clusters, f"{count_text(clusters, 'cluster')} ({format_size(size)})"
 
 
 def difference_sentence(found: Differences, layer: MapLayer) -> str:

@@ -16,7 +16,8 @@ from qcowgui.gui.formatters import (
 )
 from qcowgui.gui.queue_job import Job, JobState, error_texts
 from qcowgui.gui.queue_total import QueueTotal
-from qcowgui.units import format_count, format_hex, format_size
+from qcowgui.gui.translation import count_text
+from qcowgui.units import format_hex, format_size
 
 translate = QCoreApplication.translate
 
@@ -90,7 +91,7 @@ def total_text(total: QueueTotal) -> str:
 
 def summary_text(total: QueueTotal) -> str:
     """What came of everything: "9 conversions done · 1 failed"."""
-    done = format_count(total.done, "conversion")
+    done = count_text(total.done, "conversion")
     parts = [translate("queue", "{conversions} done").format(conversions=done)]
     if total.failed:
         parts.append(translate("queue", "{count} failed").format(count=total.failed))
@@ -162,7 +163,7 @@ def _result_text(job: Job, result: ConvertResult) -> str:
 def _error_text(job: Job) -> str:
     if job.refused:
         files = ", ".join(f"{reference.name}" for reference in job.refused)
-        count = format_count(len(job.refused), "file")
+        count = count_text(len(job.refused), "file")
         return translate(
             "queue",
             "The image refers to {count} that was not opened without your consent: {files}",

@@ -13,12 +13,13 @@ from typing import Final
 from qcowgui.check.checker import CheckReport, check_image
 from qcowgui.engine.work import CancelToken, Counter, Executor
 from qcowgui.format.finding import CODES
+from qcowgui.gui.translation import count_text
 from qcowgui.image.inspect import ImageReport
 from qcowgui.image.patched import Content, Edit, content_bytes, read_content
 from qcowgui.image.source import FileSource
 from qcowgui.repair.apply import apply_to_copy, require_as_planned
 from qcowgui.repair.planner import ProvenPlan, RepairRequest, plan_repair
-from qcowgui.units import KIB, format_count
+from qcowgui.units import KIB
 
 MAX_ROWS: Final = 20_000
 """Changes that are listed one by one; the summary counts them all."""
@@ -217,4 +218,4 @@ def content_text(content: Content) -> str:
     if there <= _WORD_BYTES:
         return f"0x{first.hex()}"
     text = first.hex(" ")
-    return f"{text} … ({format_count(there, 'byte')})" if there > _SHOWN_BYTES else text
+    return f"{text} … ({count_text(there, 'byte')})" if there > _SHOWN_BYTES else text

@@ -11,12 +11,13 @@ from PySide6.QtCore import QCoreApplication
 from qcowgui.convert.job import ConvertResult, Phase, Progress
 from qcowgui.engine.work import CancelToken, Counter, Executor
 from qcowgui.gui.formatters import Column, Row, Table, Tone
+from qcowgui.gui.translation import count_text
 from qcowgui.image.layer import LostRange
 from qcowgui.image.source import FileSource
 from qcowgui.salvage.candidates import Candidate, Overrides, SalvageReport
 from qcowgui.salvage.search import search_candidates
 from qcowgui.salvage.write import SalvageJob
-from qcowgui.units import format_count, format_offset, format_size
+from qcowgui.units import format_offset, format_size
 
 translate = QCoreApplication.translate
 
@@ -128,7 +129,7 @@ def losses_table(losses: Sequence[LostRange]) -> Table:
         for lost in losses[:_MAX_LOSSES]
     ]
     if len(losses) > _MAX_LOSSES:
-        more = format_count(len(losses) - _MAX_LOSSES, translate("salvage", "more range"))
+        more = count_text(len(losses) - _MAX_LOSSES, "more range")
         end = losses[-1].start + losses[-1].length
         rows.append(Row(("", "", "", more), tone=Tone.MUTED, sort_keys=(end, end, 0, more)))
     return Table(
@@ -154,13 +155,13 @@ def found_text(report: SalvageReport) -> str:
     found = report.structures
     if found is not None:
         parts = [
-            format_count(len(found.l1_tables), translate("salvage", "L1 table")),
-            format_count(
+            count_text(len(found.l1_tables), "L1 table"),
+            count_text(
                 found.l2_count,
-                translate("salvage", "cluster shaped like an L2 table"),
-                translate("salvage", "clusters shaped like L2 tables"),
+                "cluster shaped like an L2 table",
+                "clusters shaped like L2 tables",
             ),
-            format_count(len(found.snapshots), translate("salvage", "snapshot")),
+            count_text(len(found.snapshots), "snapshot"),
         ]
         sentences.append(translate("salvage", "Found: {what}.").format(what=", ".join(parts)))
     if not report.candidates:
@@ -245,7 +246,7 @@ def _iter_losses(losses: Sequence[LostRange]) -> Iterator[str]:
             reason=lost.reason,
         )
     if len(losses) > _MAX_LINES:
-        yield format_count(len(losses) - _MAX_LINES, translate("salvage", "more range"))
+        yield count_text(len(losses) - _MAX_LINES, "more range")
 
 
 def _iter_unused(candidate: Candidate, report: SalvageReport) -> Iterator[str]:
@@ -254,13 +255,13 @@ def _iter_unused(candidate: Candidate, report: SalvageReport) -> Iterator[str]:
     if candidate.number != 1:
         return
     if orphans.tables:
-        yield format_count(len(orphans.tables), translate("salvage", "L2 table"))
+        yield count_text(len(orphans.tables), "L2 table")
     if orphans.clusters:
         size = format_size(orphans.clusters << candidate.geometry.cluster_bits)
-        text = format_count(
+        text = count_text(
             orphans.clusters,
-            translate("salvage", "cluster with data"),
-            translate("salvage", "clusters with data"),
+            "cluster with data",
+            "clusters with data",
         )
         yield f"{text} ({size})"
     for start, end in orphans.ranges[:_MAX_LINES]:

@@ -12,9 +12,10 @@ from qcowgui.format.bitmaps import BitmapEntry
 from qcowgui.format.snapshots import Snapshot
 from qcowgui.format.text import decode_name
 from qcowgui.gui.formatters import NOTHING, Column, Row, Table, Tone, field_columns, field_row
+from qcowgui.gui.translation import count_text
 from qcowgui.image.inspect import ImageReport
 from qcowgui.image.references import Reference
-from qcowgui.units import format_count, format_offset
+from qcowgui.units import format_offset
 
 translate = QCoreApplication.translate
 
@@ -44,7 +45,7 @@ def header_table(report: ImageReport) -> Table:
                     translate("structures", "(unknown)"),
                     format_offset(start),
                     describe.hex_text(tail),
-                    format_count(len(tail), "byte"),
+                    count_text(len(tail), "byte"),
                     translate("structures", "header bytes beyond the fields known today; kept"),
                 ),
                 start,
@@ -189,7 +190,7 @@ def encryption_table(report: ImageReport) -> Table:
     if luks is not None:
         rows += [Row((name, text, why)) for name, _, text, why in describe.iter_luks_rows(luks)]
         for slot in luks.key_slots:
-            detail = format_count(slot.iterations, "iteration") if slot.active else ""
+            detail = count_text(slot.iterations, "iteration") if slot.active else ""
             name = translate("structures", "key slot {index}").format(index=slot.index)
             rows.append(Row((name, describe.key_slot_state_text(slot), detail)))
     return Table(columns, tuple(rows))

@@ -129,6 +129,7 @@ _ICONS: Final = {
     "zoom-out": "mdi6.magnify-minus-outline",
     "zoom-fit": "mdi6.fit-to-page-outline",
     "zoom-cells": "mdi6.grid",
+    "manual": "mdi6.book-open-variant",
     "export": "mdi6.image-outline",
 }
 

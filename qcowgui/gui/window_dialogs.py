@@ -1,4 +1,4 @@
-"""The dialogs that are about the program and no image: settings, keys, what it is."""
+"""The dialogs that are about the program and no image: settings, manual, keys, what it is."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
 from qcowgui.gui.dialogs.about import AboutDialog, KeyboardDialog
+from qcowgui.gui.dialogs.manual import ManualDialog
 from qcowgui.gui.dialogs.settings import SettingsDialog
 from qcowgui.gui.settings import Settings
 from qcowgui.gui.theme import Theme
+from qcowgui.gui.views.image_view import ImageView
 
 
 class WindowDialogs(QObject):
@@ -24,6 +26,7 @@ class WindowDialogs(QObject):
         self._theme = theme
         self._settings = settings
         self._dialog: SettingsDialog | None = None
+        self._manual: ManualDialog | None = None
 
     @property
     def settings_dialog(self) -> SettingsDialog | None:
@@ -39,6 +42,23 @@ class WindowDialogs(QObject):
         dialog.show()
         dialog.raise_()
         dialog.activateWindow()
+
+    def show_manual(self, actions: Sequence[QAction], view: ImageView | None) -> None:
+        """Show the manual; in it the finding that the keyboard is on in `view`, if it is on one.
+
+        Args:
+            actions: Whose keys the manual lists.
+            view: The image that is shown.
+        """
+        manual = self._manual
+        if manual is None or not isValid(manual) or not manual.isVisible():
+            manual = self._manual = ManualDialog(actions, self._theme, self._window)
+        code = "" if view is None else view.findings.code_in_focus
+        if code:
+            manual.show_finding(code)
+        manual.show()
+        manual.raise_()
+        manual.activateWindow()
 
     def show_keys(self, actions: Sequence[QAction]) -> None:
         """Show the commands that have keys."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 
-from qcowgui.check.verdict import verdict_text
 from qcowgui.gui.crash_reports import report_text
 from qcowgui.gui.diagnostics import circumstances
 from qcowgui.gui.jobs import Job, JobController, JobState
 from qcowgui.gui.session import CheckState, Session, SessionState
+from qcowgui.gui.translation import verdict_text
 from qcowgui.gui.views.log_panel import LogPanel
 
 

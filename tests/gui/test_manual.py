@@ -15,6 +15,7 @@ from qcowgui.check import clustermap, guestmap
 from qcowgui.format.finding import CODES
 from qcowgui.gui.dialogs.manual import ManualDialog
 from qcowgui.gui.key_list import key_table
+from qcowgui.gui.main_window import MainWindow
 from qcowgui.gui.manual_pages import (
     SWATCH_SCHEME,
     Page,
@@ -24,9 +25,18 @@ from qcowgui.gui.manual_pages import (
     manual_pages,
     search,
 )
-from qcowgui.gui.settings import ColourScheme
+from qcowgui.gui.settings import ColourScheme, Settings
 from qcowgui.gui.theme import DARK, LIGHT, Theme
+from qcowgui.gui.translation import (
+    LANGUAGES,
+    SOURCE_LANGUAGE,
+    install_translations,
+    without_mnemonic,
+)
 from qcowgui.resources import resource_path
+from tests.gui.scenes import every_menu
+
+TRANSLATED = [code for code in LANGUAGES if code != SOURCE_LANGUAGE]
 
 
 @pytest.fixture
@@ -62,7 +72,31 @@ def _first_visible(manual: ManualDialog) -> QTextBlock:
 def test_every_file_is_a_page(pages: tuple[Page, ...]) -> None:
     root = resource_path("manual")
     files = {path.relative_to(root).as_posix() for path in root.rglob("*.md")}
-    assert files == {page.address for page in pages}
+    wanted = {page.address for page in pages}
+    for language in TRANSLATED:
+        wanted |= {f"{language}/{page.address}" for page in pages if not page.below}
+    assert files == wanted
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_every_language_says_the_same(
+    pages: tuple[Page, ...], actions: list[QAction], language: str
+) -> None:
+    for page, other in zip(pages, manual_pages(key_table(actions), language), strict=True):
+        assert other.address == page.address
+        assert shape(other.markdown) == shape(page.markdown), page.address
+        assert page.below or other.markdown != page.markdown
+
+
+def shape(markdown: str) -> list[str]:
+    """What each block is, the commands in it and where it leads, in order."""
+    blocks = []
+    for line in markdown.splitlines():
+        head = re.match(r"#+ |- |\d\. |\|", line)
+        commands = sorted(re.findall(r"`[^`]+`", line))
+        links = sorted(re.findall(r"\]\(([^)]+)\)", line))
+        blocks.append(f"{head[0] if head else bool(line)} {commands} {links} {line.count('→')}")
+    return blocks
 
 
 def test_every_link_leads_somewhere(pages: tuple[Page, ...]) -> None:
@@ -87,16 +121,32 @@ def test_the_map_page_explains_every_state(pages: tuple[Page, ...]) -> None:
                 assert description.meaning in text
 
 
-def test_the_manual_names_menus_that_exist(pages: tuple[Page, ...]) -> None:
-    source = resource_path("manual").parent.parent / "qcowgui" / "gui" / "actions.py"
-    if not source.exists():  # an installed package keeps its resources elsewhere
-        source = resource_path("manual").parent.parent / "gui" / "actions.py"
-    texts = set(re.findall(r'tr\("([^"]+)"\)', source.read_text("utf-8")))
-    known = {text.replace("&", "") for text in texts}
-    for page in pages:
-        for menu, item in re.findall(r"\*\*(\w+) → ([^*]+)\*\*", page.markdown):
-            assert menu in known
-            assert item in known or f"{item}…" in known, item
+@pytest.mark.parametrize("language", list(LANGUAGES))
+def test_the_manual_names_menus_that_exist(
+    qapp: QApplication, actions: list[QAction], language: str
+) -> None:
+    install_translations(qapp, language)
+    settings = Settings(remember=False)
+    window = MainWindow(Theme(qapp, settings, settings), settings)
+    try:
+        commands = {
+            without_mnemonic(menu.title()): {
+                without_mnemonic(action.text()) for action in menu.actions()
+            }
+            for menu in every_menu(window)
+        }
+        found = 0
+        for page in manual_pages(key_table(actions), language):
+            if page.below and language != SOURCE_LANGUAGE:
+                continue  # English, as the window is not
+            for menu, item in re.findall(r"\*\*([^*\n]+?) → ([^*]+)\*\*", page.markdown):
+                found += 1
+                assert item in commands[menu] or f"{item}…" in commands[menu], (menu, item)
+        assert found >= 5
+    finally:
+        window.close()
+        window.deleteLater()
+        install_translations(qapp, SOURCE_LANGUAGE)
 
 
 def test_keys_are_listed_as_they_are(pages: tuple[Page, ...]) -> None:

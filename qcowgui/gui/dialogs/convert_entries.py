@@ -28,8 +28,8 @@ from qcowgui.gui.dialogs.convert_form import (
 )
 from qcowgui.gui.dialogs.convert_work import Looked, Unusable
 from qcowgui.gui.settings import Settings
+from qcowgui.gui.translation import count_text
 from qcowgui.image.references import Reference
-from qcowgui.units import format_count
 
 translate = QCoreApplication.translate
 
@@ -291,7 +291,7 @@ def merged_concerns(
 def _whom_text(names: Sequence[str], all_images: int) -> str:
     if len(names) == all_images:
         return ""
-    return ", ".join(names) if len(names) <= _MAX_NAMES else format_count(len(names), "image")
+    return ", ".join(names) if len(names) <= _MAX_NAMES else count_text(len(names), "image")
 
 
 def remember(settings: Settings, entries: Entries) -> None:

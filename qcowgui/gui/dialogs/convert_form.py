@@ -18,7 +18,8 @@ from qcowgui.gui.consent import Consent
 from qcowgui.gui.dialogs.convert_work import Looked
 from qcowgui.gui.forecast_work import Forecasted
 from qcowgui.gui.formatters import path_text, short_duration_text
-from qcowgui.units import format_count, format_size
+from qcowgui.gui.translation import count_text
+from qcowgui.units import format_size
 
 translate = QCoreApplication.translate
 
@@ -221,7 +222,7 @@ def _iter_settings(values: Mapping[str, Any]) -> Iterator[str]:
         yield f"compat {values['compat']}"
     if values["refcount_bits"] != DEFAULTS["refcount_bits"]:
         bits = values["refcount_bits"]
-        yield translate("convert", "refcounts of {bits}").format(bits=format_count(bits, "bit"))
+        yield translate("convert", "refcounts of {bits}").format(bits=count_text(bits, "bit"))
     yield (
         translate("convert", "verified")
         if values["verify"]
@@ -245,9 +246,9 @@ def source_text(looked: Looked) -> str:
     parts = [looked.format, translate("convert", "{size} disk").format(size=_size(looked))]
     parts.append(translate("convert", "file of {size}").format(size=format_size(looked.file_bytes)))
     if looked.snapshots:
-        parts.append(format_count(len(looked.snapshots), "snapshot"))
+        parts.append(count_text(len(looked.snapshots), "snapshot"))
     if looked.bitmaps:
-        parts.append(format_count(looked.bitmaps, "bitmap"))
+        parts.append(count_text(looked.bitmaps, "bitmap"))
     return " · ".join(parts)
 
 

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from qcowgui.check.checker import CheckReport
-from qcowgui.check.verdict import Verdict, verdict_of, verdict_text
+from qcowgui.check.verdict import Verdict, verdict_of
 from qcowgui.engine.work import Outcome
 from qcowgui.format.finding import Repair
 from qcowgui.gui.dialogs.plain_label import plain_label
@@ -32,11 +32,12 @@ from qcowgui.gui.repair_tables import rows_table, summary_table
 from qcowgui.gui.repair_work import CopyWork, Planned, PlanWork, Repaired
 from qcowgui.gui.session import Session
 from qcowgui.gui.theme import SPACING, Theme, scaled_font
+from qcowgui.gui.translation import count_text, verdict_text
 from qcowgui.gui.views.data_table import DataTable
 from qcowgui.gui.views.placeholder import Placeholder
 from qcowgui.repair.planner import RepairRequest
 from qcowgui.repair.remains import TABLES_LOST_HINTS
-from qcowgui.units import format_count, format_size
+from qcowgui.units import format_size
 
 _TONES: Final = {
     Verdict.CONSISTENT: Tone.NOTE,
@@ -313,7 +314,7 @@ class RepairDialog(WritingDialog):
                 "Checked again after it was written. The edits changed {written}; {source}"
                 " itself is as it was."
             ).format(
-                written=format_count(repaired.written_bytes, self.tr("byte"), self.tr("bytes")),
+                written=count_text(repaired.written_bytes, "byte", "bytes"),
                 source=self._session.path.name,
             ),
             tone=_TONES[verdict],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
@@ -14,6 +14,7 @@ from qcowgui.check import clustermap, guestmap
 from qcowgui.check.cells import Cells, Description, Tally, tally
 from qcowgui.check.clustermap import ClusterState
 from qcowgui.check.guestmap import GuestState
+from qcowgui.gui.translation import state_description
 from qcowgui.report.palette import Colour, guest_colour, hatch_of, host_colour
 
 translate = QCoreApplication.translate
@@ -232,9 +233,19 @@ GUEST_KEYS: Final = _keys(
 )
 
 
+def state_keys(order: Order) -> tuple[Key, ...]:
+    """The states by rising value, named in the window's language."""
+    keys = HOST_KEYS if order is Order.HOST else GUEST_KEYS
+    return tuple(
+        replace(key, **state_description(Description(key.name, key.meaning))._asdict())
+        for key in keys
+    )
+
+
 def state_layer(
     order: Order, states: Cells, *, cluster_bytes: int, end_bytes: int, first: int = 0
 ) -> MapLayer:
     """The layer of the clusters' states."""
-    keys = HOST_KEYS if order is Order.HOST else GUEST_KEYS
-    return MapLayer(order, ColourMode.STATE, states, keys, cluster_bytes, end_bytes, first)
+    return MapLayer(
+        order, ColourMode.STATE, states, state_keys(order), cluster_bytes, end_bytes, first
+    )

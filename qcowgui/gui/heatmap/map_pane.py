@@ -28,9 +28,10 @@ from qcowgui.gui.heatmap.layers import ColourMode, MapLayer, Order, Shown, state
 from qcowgui.gui.heatmap.scene import Arrangement
 from qcowgui.gui.session import CheckState, Session, SessionState
 from qcowgui.gui.theme import SPACING, Theme
+from qcowgui.gui.translation import count_text
 from qcowgui.gui.views.placeholder import Placeholder
 from qcowgui.image.references import Reference
-from qcowgui.units import ceil_div, format_count, format_size
+from qcowgui.units import ceil_div, format_size
 
 _EVERYTHING: Final = Shown()
 
@@ -333,7 +334,7 @@ class MapPane(QWidget):
         host = self.order is Order.HOST
         text = self.tr("File") if host else self.tr("Guest’s disk")
         if layer is not None:
-            clusters = format_count(self._clusters, "cluster")
+            clusters = count_text(self._clusters, "cluster")
             text += self.tr(" · {clusters} of {size}").format(
                 clusters=clusters, size=format_size(layer.cluster_bytes)
             )

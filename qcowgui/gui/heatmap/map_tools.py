@@ -118,8 +118,7 @@ class MapTools(QToolBar):
         with QSignalBlocker(self.modes):
             self.modes.clear()
             for mode in modes:
-                title = f"{mode.title[:1].lower()}{mode.title[1:]}"
-                self.modes.addItem(self.tr("Colour by {mode}").format(mode=title), mode)
+                self.modes.addItem(self.tr("Colour: {mode}").format(mode=mode.title), mode)
             self.modes.setCurrentIndex(self.modes.findData(current))
         # The open list has room for what the closed one elides.
         listed = self.modes.view()

@@ -92,7 +92,6 @@ class MapView(QWidget):
         layout.addWidget(self.tools)
         layout.addWidget(self.split, 1)
         layout.addWidget(Boundary(self.trail))
-        self.setFocusProxy(self.host.canvas)
 
     def _connect(self) -> None:
         session = self._session
@@ -165,10 +164,13 @@ class MapView(QWidget):
 
     # ---------------------------------------------------------------- the pane in use
 
+    def focus_pane(self) -> None:
+        """Give the pane in use the keyboard; as a focus proxy it would let Tab skip the tools."""
+        self._active.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
+
     def _activate(self, pane: MapPane) -> None:
         if pane is not self._active:
             self._active = pane
-            self.setFocusProxy(pane.canvas)
             self._fill_modes()
             self._layer_changed(pane)
             self._point_in_list()

@@ -13,6 +13,7 @@ from qcowgui.gui.heatmap.layers import ColourMode, MapLayer, Order
 from qcowgui.gui.selection import Selection
 from qcowgui.gui.session import Session
 from qcowgui.gui.structures import StructureKey
+from qcowgui.gui.translation import state_description
 from qcowgui.units import format_offset, format_size
 
 translate = QCoreApplication.translate
@@ -48,7 +49,9 @@ def _host_parts(session: Session, layer: MapLayer, cluster: int) -> list[str]:
         translate("heatmap", "cluster {index}").format(index=f"{cluster:,}"),
     ]
     if cluster < len(session.states):
-        parts.append(clustermap.DESCRIPTIONS[ClusterState(session.states[cluster])].name)
+        parts.append(
+            state_description(clustermap.DESCRIPTIONS[ClusterState(session.states[cluster])]).name
+        )
     locator = session.locator
     if locator is None:
         return parts
@@ -69,7 +72,9 @@ def _guest_parts(session: Session, layer: MapLayer, cluster: int) -> list[str]:
         translate("heatmap", "guest cluster {index}").format(index=f"{cluster:,}"),
     ]
     if cluster < len(session.guest_states):
-        parts.append(guestmap.DESCRIPTIONS[GuestState(session.guest_states[cluster])].name)
+        parts.append(
+            state_description(guestmap.DESCRIPTIONS[GuestState(session.guest_states[cluster])]).name
+        )
     locator = session.locator
     if locator is None:
         return parts

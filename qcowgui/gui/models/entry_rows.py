@@ -24,7 +24,8 @@ from qcowgui.gui.host_index import HostIndex
 from qcowgui.gui.models.entry_arrays import CountKind, EntryArrays, PointerKind
 from qcowgui.gui.models.entry_judge import code_severity
 from qcowgui.gui.structures import StructureKey
-from qcowgui.units import format_count, format_offset
+from qcowgui.gui.translation import count_text
+from qcowgui.units import format_offset
 
 translate = QCoreApplication.translate
 
@@ -335,8 +336,8 @@ def use_names(uses: int, *, first_cluster: bool = False) -> list[str]:
 def _payload_text(found: CompressedDescriptor) -> str:
     text = translate("entries", "at most {bytes} in {sectors}")
     return text.format(
-        bytes=format_count(found.max_payload_bytes, "byte"),
-        sectors=format_count(found.sectors, "sector"),
+        bytes=count_text(found.max_payload_bytes, "byte"),
+        sectors=count_text(found.sectors, "sector"),
     )
 
 

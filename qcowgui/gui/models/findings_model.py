@@ -22,7 +22,8 @@ from qcowgui.format.finding import CODES, Finding, Repair
 from qcowgui.gui.finding_list import FindingFilter, FindingList, Listed, ListRow
 from qcowgui.gui.formatters import NOTHING, SEVERITY_TONES, Tone, tsv
 from qcowgui.gui.theme import Theme, monospaced_font
-from qcowgui.units import format_count, format_offset
+from qcowgui.gui.translation import count_text, severity_word
+from qcowgui.units import format_offset
 
 translate = QCoreApplication.translate
 
@@ -256,9 +257,7 @@ class FindingsModel(QAbstractTableModel):
         return " · ".join(part for part in parts if part)
 
     def _more_text(self, group: int) -> str:
-        count = format_count(
-            self.list.missing(group), self.tr("more of this kind"), self.tr("more of this kind")
-        )
+        count = count_text(self.list.missing(group), "more of this kind", "more of this kind")
         if self._listing == group:
             return self.tr("{count}: they are being looked for…").format(count=count)
         if self.list.was_searched(group):
@@ -333,7 +332,7 @@ def _finding_text(finding: Finding, column: FindingColumn) -> str:
 
 
 def _severity(group: FindingGroup) -> str:
-    return describe.SEVERITY_WORDS[group.severity]
+    return severity_word(group.severity)
 
 
 def _where(finding: Finding) -> str:

@@ -20,7 +20,7 @@ from qcowgui.gui.models.tree_nodes import Node, Pointers, PointersWork, find_nod
 from qcowgui.gui.selection import Selection
 from qcowgui.gui.session import Session
 from qcowgui.gui.session_states import SessionState
-from qcowgui.units import format_count
+from qcowgui.gui.translation import count_text
 
 _Index = QModelIndex | QPersistentModelIndex
 
@@ -200,7 +200,7 @@ class StructureTreeModel(QAbstractItemModel):
         if badge is not None:
             more = "" if badge.exact else self.tr(" or more")
             if badge.count:
-                parts.append(f"{format_count(badge.count, self.tr('finding'))}{more}")
+                parts.append(f"{count_text(badge.count, 'finding')}{more}")
             else:
                 parts.append(self.tr("has findings"))
         return ", ".join(filter(None, parts))

@@ -23,9 +23,10 @@ from qcowgui.gui.entry_places import EntryPlaces
 from qcowgui.gui.models.entry_arrays import MAX_ROWS
 from qcowgui.gui.selection import Selection
 from qcowgui.gui.structures import Structure, StructureKey
+from qcowgui.gui.translation import count_text
 from qcowgui.image.inspect import ImageReport
 from qcowgui.image.source import ByteSource
-from qcowgui.units import ceil_div, format_count, format_offset
+from qcowgui.units import ceil_div, format_offset
 
 translate = QCoreApplication.translate
 
@@ -307,7 +308,7 @@ def _table_nodes(report: ImageReport) -> list[Node]:
     for key, title in titles.items():
         place = places.table_place(Selection(key))
         if place is not None:
-            note = format_count(place.entries, "entry", "entries")
+            note = count_text(place.entries, "entry", "entries")
             node = Node(title, note, Selection(key), pointers=place.entries > 0)
             node.host_offset = place.host_offset
             nodes.append(node)

@@ -12,7 +12,7 @@ from qcowgui.gui.models.entry_filter import EntryFilter
 from qcowgui.gui.models.entry_rows import kind_words
 from qcowgui.gui.structures import StructureKey
 from qcowgui.gui.theme import SPACING
-from qcowgui.units import format_count
+from qcowgui.gui.translation import count_text
 
 _TYPING_MS: Final = 200
 _ENTRY_WIDTH: Final = 110
@@ -98,8 +98,7 @@ class EntryFilterBar(QWidget):
 
     def show_count(self, shown: int, total: int, *, busy: bool) -> None:
         """Say how many entries of all are shown."""
-        nouns = self.tr("entry"), self.tr("entries")
-        text = format_count(total, *nouns)
+        text = count_text(total, "entry", "entries")
         if shown != total:
             text = self.tr("{shown} of {total}").format(shown=f"{shown:,}", total=text)
         self.count.setText(self.tr("{count} …").format(count=text) if busy else text)

@@ -18,11 +18,11 @@ from qcowgui.gui.selection import Selection
 from qcowgui.gui.session import Session
 from qcowgui.gui.structures import StructureKey, entry_table_title
 from qcowgui.gui.theme import Theme
+from qcowgui.gui.translation import count_text
 from qcowgui.gui.views.boundary import Boundary
 from qcowgui.gui.views.entry_filter_bar import EntryFilterBar
 from qcowgui.gui.views.entry_grid import EntryGrid
 from qcowgui.gui.views.placeholder import Placeholder
-from qcowgui.units import format_count
 
 MAX_COPIED_ROWS: Final = 1 << 18
 """ours: rows that are copied at once, some 40 MB of text."""
@@ -64,7 +64,6 @@ class EntryTable(QWidget):
         for widget in (Boundary(self.bar), self.note, self._stack):
             layout.addWidget(widget)
         layout.setStretchFactor(self._stack, 1)
-        self.setFocusProxy(self.grid)
         self._connect()
         self._follow_selection()
         self._show_rows()
@@ -210,7 +209,7 @@ class EntryTable(QWidget):
         missing = 0 if rows is None else rows.arrays.missing
         self.note.setVisible(missing > 0)
         if missing:
-            count = format_count(missing, self.tr("entry"), self.tr("entries"))
+            count = count_text(missing, "entry", "entries")
             self.note.setText(
                 self.tr("{count} more should follow; the file ends before them.").format(
                     count=count
@@ -253,7 +252,7 @@ class EntryTable(QWidget):
     def _take_copy(self, outcome: Outcome, text: str | None, copied: int, wanted: int) -> None:
         if text is not None:
             QGuiApplication.clipboard().setText(text)
-            said = self.tr("Copied {count}.").format(count=format_count(copied, self.tr("row")))
+            said = self.tr("Copied {count}.").format(count=count_text(copied, "row"))
             if copied < wanted:
                 said += " " + self.tr("There were {count}: more can't be copied at once.").format(
                     count=f"{wanted:,}"

@@ -18,14 +18,13 @@ from PySide6.QtWidgets import (
 
 from qcowgui.engine.work import CancelToken, Failed, Outcome
 from qcowgui.errors import QcowError
-from qcowgui.format import describe
 from qcowgui.format.finding import Finding, Severity
 from qcowgui.gui.finding_list import FindingFilter, Listed, ListingWork, groups_of
 from qcowgui.gui.health import running_text
 from qcowgui.gui.session import CheckState, Session
 from qcowgui.gui.theme import SPACING, Theme
+from qcowgui.gui.translation import count_text, severity_word
 from qcowgui.gui.views.findings_table import FindingsTable
-from qcowgui.units import format_count
 
 _SPACING: Final = SPACING - 2
 _TYPING_MS: Final = 150
@@ -83,7 +82,7 @@ class FindingsBar(QWidget):
         """Offer the severities of which there are any."""
         for severity, button in self.severities.items():
             count = counts.get(severity, 0)
-            word = describe.SEVERITY_WORDS[severity]
+            word = severity_word(severity)
             button.setText(f"{word[:1].upper()}{word[1:]}  {count:,}")
             button.setVisible(count > 0)
         for step in (self.previous, self.next):
@@ -115,7 +114,7 @@ class FindingsBar(QWidget):
         button.setCheckable(True)
         button.setChecked(True)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        word = describe.SEVERITY_WORDS[severity]
+        word = severity_word(severity)
         button.setAccessibleName(self.tr("Show findings: {severity}").format(severity=word))
         button.toggled.connect(self.changed)
         button.hide()
@@ -166,7 +165,6 @@ class FindingsPanel(QWidget):
         layout.setSpacing(_SPACING)
         layout.addWidget(self.bar)
         layout.addWidget(self.pages, 1)
-        self.setFocusProxy(self.table)
         self._connect()
         self.refresh()
 
@@ -174,6 +172,15 @@ class FindingsPanel(QWidget):
     def count(self) -> int:
         """How many findings there are, whatever is shown of them."""
         return self.table.findings.list.count
+
+    @property
+    def code_in_focus(self) -> str:
+        """The code of the finding that the keyboard is on, or an empty string."""
+        row = self.table.current_row()
+        if row is None or not self.table.hasFocus():
+            return ""
+        shown = self.table.findings.list
+        return shown.groups[shown.row(row).group].code
 
     def step(self, step: int) -> None:
         """Select the next finding (1) or the one before (-1), everywhere."""
@@ -291,7 +298,7 @@ class FindingsPanel(QWidget):
             model.list_all(group, listed)
             if row is not None:
                 self.table.select_row(min(row, model.rowCount() - 1))
-            text = format_count(len(listed.findings), self.tr("finding"), self.tr("findings"))
+            text = count_text(len(listed.findings), "finding", "findings")
             self.status_changed.emit(self.tr("{findings} listed").format(findings=text))
         elif isinstance(outcome, Failed):
             if not isinstance(outcome.error, QcowError):

@@ -31,6 +31,7 @@ from qcowgui.gui.pages import page_reader
 from qcowgui.gui.selection import Selection
 from qcowgui.gui.session import Session
 from qcowgui.gui.theme import SPACING, Theme
+from qcowgui.gui.translation import count_text
 from qcowgui.gui.views.boundary import Boundary
 from qcowgui.gui.views.hex_footer import HexFooter
 from qcowgui.gui.views.hex_search_bar import HexSearchBar
@@ -38,7 +39,7 @@ from qcowgui.gui.views.hex_space import Space, SpaceSwitch
 from qcowgui.gui.views.hex_tints import OwnerMap, hover_text
 from qcowgui.gui.views.hex_view import HexView
 from qcowgui.image.source import FileSource
-from qcowgui.units import format_count, format_size
+from qcowgui.units import format_size
 
 _FIELD_BYTES: Final = 64
 """What is selected elsewhere is selected here as a whole up to this; else its first byte is."""
@@ -382,7 +383,7 @@ class HexPanel(QWidget):
             return
         QGuiApplication.clipboard().setText(copied.text)
         if copied.lost_bytes:
-            lost = format_count(copied.lost_bytes, "byte")
+            lost = count_text(copied.lost_bytes, "byte")
             text = self.tr("Copied; {lost} of it can’t be read and became zeros")
             self._say(text.format(lost=lost), Tone.WARNING)
         else:

@@ -10,6 +10,7 @@ from qcowgui.check import clustermap, guestmap
 from qcowgui.check.cells import Cells, Description
 from qcowgui.check.clustermap import ClusterState
 from qcowgui.check.guestmap import GuestState
+from qcowgui.gui.translation import state_description
 from qcowgui.report.palette import Colour, guest_colour, host_colour
 from qcowgui.units import format_offset
 
@@ -85,7 +86,8 @@ class OwnerMap:
         look = self.looks.get(state)
         if look is None:
             return None
-        return Owner(index, state, look.description.name, look.description.meaning, look.colour)
+        said = state_description(look.description)
+        return Owner(index, state, said.name, said.meaning, look.colour)
 
     def starts_cluster(self, offset: int, length: int) -> bool:
         """Whether a cluster begins in the `length` bytes from `offset` on."""

@@ -22,6 +22,7 @@ from qcowgui.gui.selection import Selection
 from qcowgui.gui.session import Session, SessionState
 from qcowgui.gui.structures import StructureKey
 from qcowgui.gui.theme import SPACING, Theme
+from qcowgui.gui.translation import count_text
 from qcowgui.gui.views.banner import Banner
 from qcowgui.gui.views.boundary import Boundary
 from qcowgui.gui.views.chain_panel import ChainPanel
@@ -38,7 +39,6 @@ from qcowgui.gui.views.structure_tree_view import StructureTreeView
 from qcowgui.gui.views.summary import SummaryStrip
 from qcowgui.image.inspect import ImageReport
 from qcowgui.image.signatures import FileKind
-from qcowgui.units import format_count
 
 if TYPE_CHECKING:
     from qcowgui.gui.views.benchmark_view import BenchmarkView
@@ -137,7 +137,7 @@ class ImageView(QWidget):
     def show_map(self) -> None:
         """Bring the map to the front, for the keyboard."""
         self.centre.setCurrentWidget(self.map)
-        self.map.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.map.focus_pane()
 
     def show_table(self) -> None:
         """Bring the table to the front, for the keyboard."""
@@ -287,7 +287,7 @@ class ImageView(QWidget):
             return
         text = refusals[0].message
         if len(refusals) > 1:
-            more = format_count(len(refusals) - 1, "more reason")
+            more = count_text(len(refusals) - 1, "more reason")
             text += " " + self.tr("({more}, listed in the findings)").format(more=more)
         if report.mapping_refusals:
             consequence = self.tr(

@@ -105,6 +105,7 @@ class StartPage(QWidget):
         self.samples: dict[Sample, QPushButton] = {}
         self._samples_title = QLabel(self.tr("No image at hand? Try a sample:"))
         self._samples_title.setProperty("muted", True)
+        self._samples_title.setWordWrap(True)
         self._recent_title = QLabel(self.tr("Recent files"))
         self._recent_title.setProperty("muted", True)
         self._recent = RecentFiles(settings)
@@ -172,6 +173,7 @@ class StartPage(QWidget):
             )
         )
         text.setProperty("muted", True)
+        text.setWordWrap(True)
         text.setAlignment(Qt.AlignmentFlag.AlignCenter)
         open_button = QPushButton(self.tr("Open…"))
         open_button.setProperty("primary", True)

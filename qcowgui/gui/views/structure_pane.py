@@ -57,9 +57,7 @@ class StructurePane(QWidget):
 
     def focus_table(self) -> None:
         """Give the table that is shown the keyboard."""
-        shown = self._stack.currentWidget()
-        if shown is not None:
-            shown.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.shown_table().setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show(self) -> None:
         session = self._session

@@ -15,9 +15,10 @@ from qcowgui.gui.formatters import NOTHING, Tone
 from qcowgui.gui.health import Health, health_of, usage_of
 from qcowgui.gui.session import CheckState, MappingState, Session
 from qcowgui.gui.theme import SPACING, Theme, scaled_font
+from qcowgui.gui.translation import count_text
 from qcowgui.image.inspect import ImageReport
 from qcowgui.image.summary import MappingSummary
-from qcowgui.units import format_count, format_size
+from qcowgui.units import format_size
 
 translate = QCoreApplication.translate
 
@@ -54,7 +55,7 @@ def _fragmented_item(session: Session) -> Item:
         "summary", "{count} of {total} don’t lie behind the one before them in the file"
     ).format(
         count=f"{mapped.fragmented:,}",
-        total=format_count(mapped.allocated, "stored cluster"),
+        total=count_text(mapped.allocated, "stored cluster"),
     )
     share = describe.share_text(mapped.fragmented, mapped.allocated)
     return title, share, detail
@@ -64,15 +65,15 @@ def _mapping_items(mapping: MappingSummary) -> Iterator[Item]:
     stored, total = mapping.stored_clusters, mapping.total_clusters
     compressed = mapping.compressed_clusters
     detail = translate("summary", "{stored} of {total} of the virtual disk are stored").format(
-        stored=f"{stored:,}", total=format_count(total, "cluster")
+        stored=f"{stored:,}", total=count_text(total, "cluster")
     )
     if mapping.zero_clusters:
         detail += "\n" + translate("summary", "{clusters} as zeros").format(
-            clusters=format_count(mapping.zero_clusters, "cluster that reads", "clusters that read")
+            clusters=count_text(mapping.zero_clusters, "cluster that reads", "clusters that read")
         )
     yield translate("summary", "Allocated"), describe.share_text(stored, total), detail
     detail = translate("summary", "{compressed} of {stored} that are stored").format(
-        compressed=f"{compressed:,}", stored=format_count(stored, "cluster")
+        compressed=f"{compressed:,}", stored=count_text(stored, "cluster")
     )
     yield translate("summary", "Compressed"), describe.share_text(compressed, stored), detail
 
