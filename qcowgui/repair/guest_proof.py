@@ -37,14 +37,24 @@ GUEST_BITS: Final = WHOLE_CLUSTER_BITS | PAYLOAD_BITS
 Range = tuple[int, int]
 
 
-def first_contested(edits: Iterable[Edit], ownership: Ownership) -> Edit | None:
+def first_contested(
+    edits: Iterable[Edit], ownership: Ownership, file_bytes: int
+) -> Edit | None:
     """The first edit in a cluster that an L2 entry claims for guest data as well, or None.
+
+    Args:
+        edits: What is to be written.
+        ownership: Who claims the clusters of the file as it is.
+        file_bytes: Its length: what is written behind its end is nobody's data, whatever claims
+            the cluster. An unaligned entry near the end does.
 
     Raises:
         ProofError: When an edit touches a cluster that holds nothing but guest data.
     """
     uses = ownership.uses
     for edit in edits:
+        if edit.offset >= file_bytes:
+            continue
         first = edit.offset // ownership.cluster_bytes
         last = (edit.end_offset - 1) // ownership.cluster_bytes + 1
         touched = uses[first:last]

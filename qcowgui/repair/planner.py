@@ -212,7 +212,7 @@ class _Planning:
 
     def _prove(self, before: CheckReport, draft: Draft) -> tuple[Draft, CheckReport]:
         """The draft, without clearing the state bits if something is left, and its check."""
-        contested = first_contested(draft.edits, before.ownership)
+        contested = first_contested(draft.edits, before.ownership, self._source.size_bytes)
         if contested is not None:
             refused = _CONTESTED.format(
                 offset=format_offset(contested.offset), why=contested.why.rstrip(".")

@@ -448,3 +448,17 @@ def test_advice_that_needs_qemu_is_not_given_where_that_refuses_the_image() -> N
     without_qemu = remaining_sentence(group, opens_in_qemu=False)
     assert "qemu-img" not in without_qemu
     assert "qcowgui convert" in without_qemu
+
+
+def test_what_an_unaligned_entry_claims_behind_the_end_of_the_file_is_nobodys_data() -> None:
+    """The new refcount block goes where a zero cluster at no cluster boundary would reach to."""
+    builder = b0_builder(cluster_bits=12, size=4 << 20)
+    builder.write(0, pattern(3 << 12))
+    image = builder.build()
+    end_offset = len(image.file)
+    image = set_l2_entry(image, 7, COPIED | (end_offset - 0xE00) | 1)
+    table_offset = get_field(image, "refcount_table_offset")
+    image = poke(image, table_offset, (0x9340_1C12_E620_01FE).to_bytes(8, "big"))
+    proven = planned(image)
+    assert any(edit.offset == end_offset for edit in proven.plan.edits)
+    assert not proven.after.counts[Severity.CORRUPTION]
