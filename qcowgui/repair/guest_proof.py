@@ -37,9 +37,7 @@ GUEST_BITS: Final = WHOLE_CLUSTER_BITS | PAYLOAD_BITS
 Range = tuple[int, int]
 
 
-def first_contested(
-    edits: Iterable[Edit], ownership: Ownership, file_bytes: int
-) -> Edit | None:
+def first_contested(edits: Iterable[Edit], ownership: Ownership, file_bytes: int) -> Edit | None:
     """The first edit in a cluster that an L2 entry claims for guest data as well, or None.
 
     Args:
