@@ -269,6 +269,8 @@ def _batch_object(batch: Batch, refusals: Sequence[Refusal], status: ExitCode) -
         }
         if row.result is not None:
             found["result"] = result_object(row.options, row.result)
+        if row.done is not None:
+            found["warnings"] = _warnings(row)
         if row.error is not None:
             found["error"] = failure_sentence(row.error)
         results.append(found)

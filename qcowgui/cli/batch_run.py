@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import queue
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from qcowgui.convert.done_record import Done
 from qcowgui.convert.job import ConvertJob, ConvertResult
 from qcowgui.convert.losses import losses_path
 from qcowgui.convert.noted_job import run_noted
+from qcowgui.convert.snapshots import without_base
 from qcowgui.convert.target_judge import find_done
 from qcowgui.engine.qpool import QPoolExecutor
 from qcowgui.engine.work import CancelToken, Counter, Executor, Failed, SharedIterator
@@ -183,7 +185,7 @@ class Batch:
 
     def _find_done(self, row: Row, executor: Executor) -> Done | None:
         """The target when it is done already; None when it is to be made."""
-        if row.options.overwrite:
+        if row.options.overwrite or not os.path.lexists(row.options.target):
             return None
         row.state = RowState.COMPARING
         token = CancelToken()
@@ -232,8 +234,4 @@ def _require_base(row: Row) -> None:
     """
     base = row.base
     if base is not None and base.state not in (RowState.DONE, RowState.SKIPPED):
-        raise OutputError(
-            f"{row.options.target} was not made: its backing file {base.options.target} was not",
-            path=str(row.options.target),
-            hint="see to that one, then run the same command again",
-        )
+        raise without_base(row.options, base.options.target)

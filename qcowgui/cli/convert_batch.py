@@ -130,7 +130,8 @@ def _plan(
     if given["snapshots"] is None:
         plan.groups.extend([Step(options, ())] for options in batch.conversions)
         return plan
-    taken = {name_key(options.source) for options in wanted}
+    # Not those that are results themselves: they may be these very images.
+    taken = {name_key(options.source) for options in batch.conversions}
     taken |= {name_key(options.target) for options in batch.conversions}
     for options in batch.conversions:
         try:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from qcowgui.convert.done_record import Done, is_done
+from qcowgui.convert.done_record import made_from
 from qcowgui.convert.naming import TargetNames, name_key
 from qcowgui.convert.part_file import debris_of, is_part_name, remove_debris
 from qcowgui.errors import SourceError
@@ -21,12 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BatchPlan",
-    "Done",
     "Found",
     "Refusal",
     "debris_of",
     "find_sources",
-    "is_done",
     "plan_batch",
     "remove_debris",
 ]
@@ -274,35 +272,83 @@ def plan_batch(wanted: Sequence[ConvertOptions], folder: Path) -> BatchPlan:
     """Give each conversion a target of its own in `folder`.
 
     The names depend on the sources alone, never on what exists: the same batch once more has the
-    same targets, so that what is done can be found and skipped. Where a result of this batch
-    belongs, no file is a source of it: after an interrupted run, that is what it may be.
+    same targets, so that what is done can be found and skipped. A result of this batch is no source
+    of it: not what a note says was made from another source, and, as after an interrupted run,
+    nothing that stands where a result belongs.
 
     Args:
         wanted: The conversions, each with its source; their targets don't matter.
         folder: Where all results go.
     """
     sources = {name_key(options.source): options.source for options in wanted}
-    places: dict[str, Path] = {}
+    results = _known_results(sources, folder)
     for options in wanted:
         # The name it has when it is alone, whatever else there is.
         place = name_key(_target(TargetNames(), options, folder))
         if place in sources:
-            places.setdefault(place, options.source)
+            results.setdefault(place, _place_of(sources[place], options.source))
+    while more := _results_among(wanted, folder, sources, results):
+        results |= more
+    blocked = sources.keys() - results.keys()
     names = TargetNames()
     conversions, refusals = [], []
     for options in wanted:
-        origin = places.get(name_key(options.source))
-        if origin is not None:
-            reason = f"is where the result of {origin} belongs, so it is no source of this batch"
-            hint = "choose another folder for the results if it is an image of its own"
-            refusals.append(Refusal(options.source, reason, hint, is_failure=False))
+        refusal = results.get(name_key(options.source))
+        if refusal is not None:
+            refusals.append(refusal)
             continue
-        place = name_key(_target(TargetNames(), options, folder))
-        target = _target(names, options, folder, place=place, sources=sources)
+        target = _target(names, options, folder, blocked=blocked)
         # What was named as a source is never replaced, not even where replacing is allowed.
         overwrite = options.overwrite and name_key(target) not in sources
         conversions.append(replace(options, target=target, overwrite=overwrite))
     return BatchPlan(tuple(conversions), tuple(refusals))
+
+
+def _place_of(path: Path, origin: Path) -> Refusal:
+    return Refusal(
+        path,
+        f"is where the result of {origin} belongs, so it is no source of this batch",
+        "choose another folder for the results if it is an image of its own",
+        is_failure=False,
+    )
+
+
+def _known_results(sources: Mapping[str, Path], folder: Path) -> dict[str, Refusal]:
+    """By key, the sources in `folder` of which a note says that they were made from others."""
+    real = {os.path.realpath(path): path for path in sources.values()}
+    in_folder = name_key(folder)
+    known = {}
+    for key, path in sources.items():
+        made = made_from(path) if name_key(path.parent) == in_folder else None
+        origin = real.get(os.fspath(made)) if made is not None else None
+        if origin is not None and origin != path:
+            reason = f"was made from {origin}, which is a source of this batch itself"
+            known[key] = Refusal(path, reason, "convert it alone", is_failure=False)
+    return known
+
+
+def _results_among(
+    wanted: Sequence[ConvertOptions],
+    folder: Path,
+    sources: Mapping[str, Path],
+    results: Mapping[str, Refusal],
+) -> dict[str, Refusal]:
+    """The sources that stand where results go when nothing but other results has the names.
+
+    Args:
+        wanted: The conversions.
+        folder: Where all results go.
+        sources: All sources by their keys.
+        results: Those that are known as results already, and so have none of their own.
+    """
+    names = TargetNames()
+    found: dict[str, Refusal] = {}
+    for options in wanted:
+        if name_key(options.source) not in results:
+            key = name_key(_target(names, options, folder))
+            if key in sources and key not in results:
+                found[key] = _place_of(sources[key], options.source)
+    return found
 
 
 def _target(
@@ -310,14 +356,13 @@ def _target(
     options: ConvertOptions,
     folder: Path,
     *,
-    place: str = "",
-    sources: Collection[str] = (),
+    blocked: Collection[str] = (),
 ) -> Path:
-    """A name for the result that no source has, unless it is the result's own place."""
+    """A name for the result that none of the `blocked` keys belongs to."""
     return names.pick(
         options.source,
         options.target_format,
         options.compression,
         folder=folder,
-        is_free=lambda path: name_key(path) == place or name_key(path) not in sources,
+        is_free=lambda path: name_key(path) not in blocked,
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import ExitStack, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qcowgui.convert.compare import first_difference
 from qcowgui.convert.kept_backing import gate_with_backing, open_backing, with_named_backing
-from qcowgui.convert.losses import losses_path, move_losses, write_losses
+from qcowgui.convert.losses import (
+    losses_path,
+    may_replace_list,
+    move_with_list,
+    remove_stale_list,
+    write_losses,
+)
 from qcowgui.convert.output import (
     OutputFile,
     check_room,
@@ -24,6 +30,7 @@ from qcowgui.convert.preallocation import reserve, reserved_bytes
 from qcowgui.convert.qcow2_header import check_virtual_size
 from qcowgui.convert.qcow2_writer import Qcow2Writer
 from qcowgui.convert.raw_writer import RawWriter
+from qcowgui.convert.result_comparison import opened_source
 from qcowgui.convert.warnings import source_warnings
 from qcowgui.convert.workers import Work, qcow2_worker, raw_worker
 from qcowgui.engine.work import CancelToken, Counter, Executor, raise_outcome, run
@@ -40,6 +47,7 @@ if TYPE_CHECKING:
 
 Tick = Callable[[], None]
 Warn = Callable[[str], None]
+BeforeMove = Callable[[Path, Sequence[LostRange]], None]
 
 
 class Phase(Enum):
@@ -131,7 +139,7 @@ class ConvertJob:
                 caller to write down.
         """
         self.options = options
-        self._open_source = open_source or self._open_image
+        self._open_source = open_source or (lambda: opened_source(options, gate))
         self._lists_losses = options.salvage and open_source is None
         self.token = CancelToken()
         self._gate = gate
@@ -150,7 +158,12 @@ class ConvertJob:
         )
 
     def run(
-        self, executor: Executor, *, tick: Tick | None = None, warn: Warn | None = None
+        self,
+        executor: Executor,
+        *,
+        tick: Tick | None = None,
+        warn: Warn | None = None,
+        before_move: BeforeMove | None = None,
     ) -> ConvertResult:
         """Convert; returns when the target is in place.
 
@@ -159,6 +172,8 @@ class ConvertJob:
             tick: Called in this thread about ten times a second.
             warn: Told in this thread what is known before the work starts, in whole sentences. They
                 are among the result's warnings, too.
+            before_move: Told in this thread of the finished file and of what it lacks, when only
+                the move to the target's place is left.
 
         Raises:
             QcowError: When something is wrong with the source, the options or the target; the
@@ -169,7 +184,7 @@ class ConvertJob:
         options = self.options
         check_target(options.target, overwrite=options.overwrite)
         if self._lists_losses:
-            check_target(losses_path(options.target), overwrite=options.overwrite)
+            check_target(losses_path(options.target), overwrite=may_replace_list(options))
         with ExitStack() as files:
             source = files.enter_context(self._open_source())
             refuse_same_file(options.target, source.identities)
@@ -195,22 +210,12 @@ class ConvertJob:
             # A copy of something that changed underneath may never have been its content.
             source.require_unchanged()
             self.token.raise_if_cancelled()
-            result = self._put_in_place(source, output, bitmaps)
+            result = self._put_in_place(source, output, bitmaps, before_move)
             return replace(
                 result,
                 seconds=time.monotonic() - started,
                 warnings=(*result.warnings, *foreseen),
             )
-
-    def _open_image(self) -> OpenedImage:
-        options = self.options
-        return open_image(
-            options.source,
-            format=options.source_format,
-            gate=gate_with_backing(options, self._gate),
-            snapshot=options.snapshot,
-            salvage=options.salvage,
-        )
 
     def _open_bitmaps(self, source: OpenedImage, files: ExitStack) -> BitmapSource | None:
         """The bitmaps that the target gets; None when none were asked for or the source has none.
@@ -347,6 +352,7 @@ class ConvertJob:
         source: OpenedImage,
         output: OutputFile,
         bitmaps: BitmapSource | None,
+        before_move: BeforeMove | None,
     ) -> ConvertResult:
         """Move the finished file, and the list of its losses, to where they belong.
 
@@ -356,11 +362,14 @@ class ConvertJob:
         self._stage = self._stage._replace(phase=Phase.FINISHING)
         losses = tuple(source.losses.ranges()) if source.losses is not None else ()
         listed = write_losses(options, losses) if self._lists_losses else None
-        with listed or nullcontext():
-            # The list is written already: once the target is there, only its move can still fail.
-            status = output.commit(before_move=self.token.raise_if_cancelled)
-            if listed is not None:
-                move_losses(listed, options.target)
+
+        def ready() -> None:
+            if before_move is not None:
+                before_move(output.path, losses)
+
+        status = move_with_list(output, listed, self.token, ready)
+        if options.overwrite and not self._lists_losses:
+            remove_stale_list(options.target)
         carried = bitmaps.carried if bitmaps is not None else None
         blocks = getattr(status, "st_blocks", None)
         return ConvertResult(

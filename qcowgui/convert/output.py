@@ -69,6 +69,11 @@ class OutputFile:
         except OSError as error:
             raise self._error("can't be created", error) from error
 
+    @property
+    def committed(self) -> bool:
+        """Whether the file is in the target's place."""
+        return self._committed
+
     def write_at(self, offset: int, data: Buffer) -> None:
         """Write all of `data` at `offset`.
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from qcowgui.convert.naming import name_key
-from qcowgui.errors import OptionsError
+from qcowgui.errors import OptionsError, OutputError
 from qcowgui.format.snapshots import check_snapshot_l1
 from qcowgui.units import format_size
 
@@ -98,6 +98,18 @@ def plan_snapshots(
         steps.append(_step(part, steps, mode))
     steps.append(_step(replace(options, snapshots_kept=True), steps, mode))
     return SnapshotPlan(tuple(steps), tuple(found.iter_left_out()))
+
+
+def without_base(options: ConvertOptions, base: Path) -> OutputError:
+    """The error of a step of a chain when the file that it stands on was not made.
+
+    On what an earlier run has left there it would be right until that is made after all.
+    """
+    return OutputError(
+        f"{options.target} was not made: its backing file {base} was not",
+        path=str(options.target),
+        hint="see to that one first, then try again",
+    )
 
 
 def _step(options: ConvertOptions, before: Sequence[Step], mode: SnapshotMode) -> Step:

@@ -12,8 +12,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from qcowgui.convert.done_record import Done as DoneBefore
 from qcowgui.convert.job import ConvertJob, ConvertResult
 from qcowgui.convert.options import ConvertOptions
+from qcowgui.convert.snapshots import without_base
 from qcowgui.engine.work import CancelledOutcome, Done, Failed, Outcome, default_threads
 from qcowgui.errors import ReferencedFileError
 from qcowgui.gui.background import PULL_INTERVAL_MS, BackgroundRunner
@@ -179,6 +181,7 @@ class JobController(QObject):
         if job.state is JobState.WAITING:
             job.end(JobState.CANCELLED)
             self.job_changed.emit(job)
+            self._fail_baseless()
             self._save()
             self._tell_if_idle()
         elif job.state in (JobState.RUNNING, JobState.PAUSED) and self._running is not None:
@@ -275,14 +278,43 @@ class JobController(QObject):
         self.job_added.emit(job)
 
     def _neighbour(self, job: Job, step: int) -> int | None:
-        """Where the next Job that waits stands, in one direction; None when there is none."""
+        """Where the next Job that waits stands, in one direction; None when there is none.
+
+        None as well when one of the two makes the backing file of the other one's target.
+        """
         if job.state is not JobState.WAITING:
             return None
         end = len(self._jobs) if step > 0 else -1
         indices = range(self._jobs.index(job) + step, end, step)
-        return next((i for i in indices if self._jobs[i].state is JobState.WAITING), None)
+        index = next((i for i in indices if self._jobs[i].state is JobState.WAITING), None)
+        if index is None:
+            return None
+        other = self._jobs[index]
+        return None if job.stands_on(other) or other.stands_on(job) else index
+
+    def _base_of(self, job: Job) -> Job | None:
+        """The Job before this one that makes the backing file of its target; None when none does.
+
+        Of several the last one: what the others have made it replaces.
+        """
+        if job.options.backing_file is None:
+            return None
+        before = self._jobs[: self._jobs.index(job)]
+        return next((other for other in reversed(before) if job.stands_on(other)), None)
+
+    def _fail_baseless(self) -> None:
+        """Let those fail that wait for a backing file which was not made."""
+        for job in self._jobs:
+            if job.state is not JobState.WAITING:
+                continue
+            base = self._base_of(job)
+            if base is not None and base.state.ended and base.state is not JobState.DONE:
+                job.error = without_base(job.options, base.options.target)
+                job.end(JobState.FAILED)
+                self.job_changed.emit(job)
 
     def _begin_next(self) -> None:
+        self._fail_baseless()
         if self._running is not None:
             return
         job = next((job for job in self._jobs if job.state is JobState.WAITING), None)
@@ -311,7 +343,7 @@ class JobController(QObject):
         running.job.look(running.convert_job.progress())
         self.job_changed.emit(running.job)
 
-    def _finished(self, outcome: Outcome, result: ConvertResult | None) -> None:
+    def _finished(self, outcome: Outcome, result: ConvertResult | DoneBefore | None) -> None:
         running = self._running
         if running is None:
             raise RuntimeError("a conversion has finished that was never started")
@@ -319,7 +351,10 @@ class JobController(QObject):
         job = running.job
         match outcome:
             case Done():
-                job.result = result
+                if isinstance(result, DoneBefore):
+                    job.found = result
+                else:
+                    job.result = result
                 job.end(JobState.DONE)
             case CancelledOutcome():
                 job.end(JobState.CANCELLED)

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final
 
+from qcowgui.convert.done_record import Done
 from qcowgui.convert.job import ConvertResult, Phase, Progress
+from qcowgui.convert.naming import name_key
 from qcowgui.convert.options import ConvertOptions
 from qcowgui.errors import ImageError, NotQcow2Error, QcowError, SourceError
 from qcowgui.gui.consent import NOTHING_ALLOWED, Consent
@@ -61,6 +63,7 @@ class Job:
         throughput: How the speeds went.
         result: What it made, when it is done; None when its target was there already, made and
             verified before an interruption.
+        found: What is known of that target.
         error: Why it failed, when it did.
         refused: The references that were not opened, when that is why it failed.
         paused_seconds: How long it was paused, until the last time it went on.
@@ -74,6 +77,7 @@ class Job:
     meter: ProgressMeter = field(default_factory=ProgressMeter)
     throughput: Throughput = field(default_factory=Throughput)
     result: ConvertResult | None = None
+    found: Done | None = None
     error: BaseException | None = None
     refused: tuple[Reference, ...] = ()
     paused_seconds: float = 0.0
@@ -116,6 +120,15 @@ class Job:
         lines = traceback.format_exception(self.error)
         return f"{self.options}\n\n{''.join(lines)}"
 
+    def stands_on(self, other: Job) -> bool:
+        """Whether the other one's target is the backing file that this one's target keeps."""
+        name = self.options.backing_file
+        if name is None:
+            return False
+        # As names alone: this is asked in the GUI's thread, and a disk may take its time.
+        base = self.options.target.absolute().parent / name
+        return name_key(base) == name_key(other.options.target)
+
     @property
     def may_salvage(self) -> bool:
         """Whether it failed at something that salvage would write as zeros and list."""
@@ -135,7 +148,7 @@ class Job:
         """Forget what came of it, and wait for another run."""
         self.options, self.consent = options, consent
         self.state = JobState.WAITING
-        self.progress, self.result, self.error = None, None, None
+        self.progress, self.result, self.found, self.error = None, None, None, None
         self.meter, self.throughput = ProgressMeter(), Throughput()
         self.refused = ()
         self._began = self._ended = self._paused_at = None

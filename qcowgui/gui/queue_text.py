@@ -134,9 +134,11 @@ def _part_text(job: Job) -> str:
 
 def _done_text(job: Job) -> str:
     if job.result is None:
-        return translate(
+        text = translate(
             "queue", "The file was there already: made and verified before the interruption"
         )
+        warning = job.found.warning(job.options.target) if job.found is not None else ""
+        return "\n".join(filter(None, (text, warning)))
     return _result_text(job, job.result)
 
 

@@ -153,3 +153,22 @@ def test_settings_that_come_too_late_are_refused(
     assert "has begun meanwhile" in window.notice.text
     row.buttons["cancel"].click()
     wait_for(qtbot, window.controller, row.job)
+
+
+def test_the_row_that_runs_is_scrolled_into_view(
+    window: MainWindow, qtbot: QtBot, data_image: Path
+) -> None:
+    """In the dock as it is at the start, a few rows that have ended fill the list."""
+    panel = window.conversions
+    for number in range(6):
+        row = start(window, ConvertOptions(data_image, data_image.with_name(f"{number}.raw")))
+        wait_for(qtbot, window.controller, row.job)
+    large = data_image.with_name("large.raw")
+    with large.open("wb") as file:
+        file.truncate(1 << 40)
+    last = start(window, ConvertOptions(large, large.with_name("l.qcow2"), "qcow2", verify=False))
+    window.controller.pause(last.job)
+    qtbot.waitUntil(lambda: not last.visibleRegion().isEmpty())
+    assert panel.rows[window.controller.jobs[0]].visibleRegion().isEmpty()
+    window.controller.cancel(last.job)
+    wait_for(qtbot, window.controller, last.job)

@@ -6,6 +6,7 @@ import gc
 import subprocess
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from qcowgui.convert.job import ConvertJob, Phase, Progress
+from qcowgui.convert.losses import losses_path
 from qcowgui.convert.options import ConvertOptions
+from qcowgui.convert.snapshots import plan_snapshots
 from qcowgui.engine.work import (
     CancelledOutcome,
     CancelToken,
@@ -29,9 +32,14 @@ from qcowgui.gui.garbage import GuiThreadCollector
 from qcowgui.gui.jobs import Job, JobController, JobState, error_texts
 from qcowgui.gui.meter import SETTLING_SECONDS, ProgressMeter
 from qcowgui.gui.queue_store import QueueStore, SavedJob, read_jobs
+from qcowgui.gui.queue_text import status_text
+from qcowgui.image.inspect import inspect
 from qcowgui.image.references import resolve_reference
 from tests.gui.support import begin, slow_source, state_of, wait_for
+from tests.support import oracle
+from tests.support.base_images import b0
 from tests.support.builder import ImageBuilder
+from tests.support.damage import truncate_at
 
 MIB = 1 << 20
 
@@ -466,6 +474,88 @@ def test_a_target_that_was_put_in_place_unnoticed_is_not_made_again(
     assert (target.read_bytes(), target.stat().st_mtime_ns, target.stat().st_ino) == before
     assert foreign.state is JobState.FAILED
     assert other.target.read_bytes() == b"something else"
+
+
+def chain_of_two(tmp_path: Path) -> tuple[ConvertOptions, ConvertOptions]:
+    """An image with a snapshot as a chain."""
+    source = oracle.create(tmp_path / "s.qcow2", 1 << 20)
+    oracle.qemu_io(source, "write -P 1 0 64k")
+    oracle.qemu_img("snapshot", "-c", "old", source)
+    oracle.qemu_io(source, "write -P 2 64k 64k")
+    (tmp_path / "out").mkdir()
+    options = ConvertOptions(source, tmp_path / "out" / "new.qcow2", "qcow2", overwrite=True)
+    first, second = plan_snapshots(options, inspect(source), "chain").steps
+    return first.options, second.options
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_no_chain_is_made_on_what_an_earlier_run_has_left(
+    waits: bool, qtbot: QtBot, controller: JobController, tmp_path: Path, data_image: Path
+) -> None:
+    base, top = chain_of_two(tmp_path)
+    oracle.create(base.target, 1 << 20)
+    before = base.target.read_bytes()
+    controller.start(ConvertOptions(data_image, tmp_path / "x.raw"))
+    if waits:
+        first, second = controller.start_all([(base, NOTHING_ALLOWED), (top, NOTHING_ALLOWED)])
+        controller.cancel(first)
+        assert second.state is JobState.FAILED  # at once: it could run before anybody has seen it
+        with qtbot.waitSignal(controller.idle):
+            pass
+    else:
+        refused = replace(base, overwrite=False)
+        first, second = controller.start_all([(refused, NOTHING_ALLOWED), (top, NOTHING_ALLOWED)])
+        wait_for(qtbot, controller, second)
+        assert first.state is JobState.FAILED
+    assert second.state is JobState.FAILED
+    message, hint = error_texts(second.error) if second.error is not None else ("", "")
+    assert "new.qcow2 was not made: its backing file" in message
+    assert "see to that one first" in hint
+    assert base.target.read_bytes() == before
+    assert not top.target.exists()
+    controller.retry(second)
+    assert second.state is JobState.FAILED
+    first.options = base
+    controller.retry(first)
+    controller.retry(second)
+    wait_for(qtbot, controller, second)
+    assert [job.state for job in controller.jobs] == [JobState.DONE] * 3
+    oracle.qemu_img("compare", top.source, top.target)
+
+
+def test_a_step_of_a_chain_is_not_moved_before_its_base(
+    qtbot: QtBot, controller: JobController, tmp_path: Path, slow_options: ConvertOptions
+) -> None:
+    base, top = chain_of_two(tmp_path)
+    begin(qtbot, controller, slow_options)
+    first, second = controller.start_all([(base, NOTHING_ALLOWED), (top, NOTHING_ALLOWED)])
+    assert not controller.can_move(first, 1)
+    assert not controller.can_move(second, -1)
+    controller.move(second, -1)
+    assert controller.jobs[1:] == (first, second)
+    controller.cancel_all()
+    with qtbot.waitSignal(controller.idle):
+        pass
+    assert {job.state for job in controller.jobs} == {JobState.CANCELLED}
+
+
+def test_an_interrupted_salvage_says_again_what_is_lost(qtbot: QtBot, tmp_path: Path) -> None:
+    source = truncate_at(b0(), 0x58000).write_to(tmp_path / "cut.qcow2")
+    options = ConvertOptions(source, tmp_path / "cut.raw", salvage=True)
+    ConvertJob(options).run(SerialExecutor())
+    losses_path(options.target).unlink()
+    store = QueueStore(tmp_path / "state")
+    store.open()
+    store.write([SavedJob(options)])
+    store.close()
+    controller = opened(qtbot, tmp_path / "state")
+    controller.resume_interrupted()
+    with qtbot.waitSignal(controller.idle):
+        pass
+    [job] = controller.jobs
+    assert (job.state, job.result) == (JobState.DONE, None), job.error_details
+    assert "32,768 bytes in 1 range of the source could not be read" in status_text(job)
+    assert losses_path(options.target).exists()
 
 
 def test_a_store_that_can_not_be_written_is_told_of_once(

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import threading
@@ -17,7 +18,8 @@ import pytest
 from qcowgui.cli import convert as convert_module
 from qcowgui.cli.batch_run import Batch, RowState
 from qcowgui.cli.main import run
-from qcowgui.convert.job import ConvertJob, ConvertResult, Tick, Warn
+from qcowgui.convert.done_record import state_folder
+from qcowgui.convert.job import BeforeMove, ConvertJob, ConvertResult, Tick, Warn
 from qcowgui.convert.options import ConvertOptions
 from qcowgui.convert.snapshots import Step
 from qcowgui.engine.work import Executor
@@ -60,6 +62,11 @@ def batch(out: Path, *arguments: str | Path, to: str = "zstd") -> int:
 def damaged(path: Path) -> None:
     """Write an image with a cluster beyond the end of the file."""
     set_l2_entry(b0(), 0, 0x8000_0000_0100_0000).write_to(path)
+
+
+def forget_notes() -> None:
+    """What another machine knows."""
+    shutil.rmtree(state_folder())
 
 
 def lines_of(capsys: Capture) -> list[dict[str, Any]]:
@@ -167,8 +174,18 @@ def test_another_level_is_not_done(folder: Path, out: Path, capsys: Capture) -> 
     """With a note of it; a result that only reads the same may be of any level."""
     source = folder / "a.raw"
     assert batch(out, source, "--level", "1") == ExitCode.GOOD
-    assert batch(out, source, "--level", "9") == ExitCode.GOOD
+    capsys.readouterr()
+    for level in ("9", "12"):  # nor does asking change the note
+        assert batch(out, source, "--level", level) == ExitCode.FAILED
+        printed = capsys.readouterr()
+        assert f"exists already and was made with level 1, not {level}" in printed.err
+        assert "--force" in printed.err
+    assert batch(out, source, "--level", "1") == ExitCode.GOOD
     assert "1 done already" in capsys.readouterr().out
+    forget_notes()
+    for level in ("9", "12"):
+        assert batch(out, source, "--level", level) == ExitCode.GOOD
+        assert "1 done already" in capsys.readouterr().out
 
 
 def test_debris_goes_and_other_files_stay(folder: Path, out: Path) -> None:
@@ -467,10 +484,12 @@ def test_jobs_share_the_threads(folder: Path, out: Path, monkeypatch: pytest.Mon
     seen: list[int] = []
     real = ConvertJob.run
 
-    def meet(self: ConvertJob, executor: Executor, *, warn: Warn) -> ConvertResult:
+    def meet(
+        self: ConvertJob, executor: Executor, *, warn: Warn, before_move: BeforeMove
+    ) -> ConvertResult:
         together.wait()  # or it breaks: not all three run at once
         seen.append(executor.threads)
-        return real(self, executor, warn=warn)
+        return real(self, executor, warn=warn, before_move=before_move)
 
     monkeypatch.setattr(ConvertJob, "run", meet)
     assert batch(out, folder, "--jobs", "3", "-m", "6") == ExitCode.GOOD
@@ -494,10 +513,12 @@ def test_no_memory_fails_a_row_only(
 ) -> None:
     real = ConvertJob.run
 
-    def fail_first(self: ConvertJob, executor: Executor, *, warn: Warn) -> ConvertResult:
+    def fail_first(
+        self: ConvertJob, executor: Executor, *, warn: Warn, before_move: BeforeMove
+    ) -> ConvertResult:
         if self.options.source.name == "a.raw":
             raise MemoryError
-        return real(self, executor, warn=warn)
+        return real(self, executor, warn=warn, before_move=before_move)
 
     monkeypatch.setattr(ConvertJob, "run", fail_first)
     assert batch(out, folder) == ExitCode.FAILED

@@ -16,6 +16,7 @@ import pytest
 
 from qcowgui.cli import convert as convert_module
 from qcowgui.cli import interrupts
+from qcowgui.cli.convert_text import summary
 from qcowgui.cli.main import run
 from qcowgui.errors import ExitCode
 from tests.converting import names_in
@@ -213,7 +214,7 @@ def test_a_signal_while_the_result_is_told_cancels_nothing(
     monkeypatch: pytest.MonkeyPatch,
     capsys: Capture,
 ) -> None:
-    monkeypatch.setattr(convert_module, "summary", striking(convert_module.summary, number))
+    monkeypatch.setattr(convert_module, "summary", striking(summary, number))
     assert run(["convert", "--force", str(raw), str(target)]) == 0
     captured = capsys.readouterr()
     assert "; verified" in captured.out

@@ -15,11 +15,13 @@ from typing import Unpack
 import pytest
 
 from qcowgui.convert import batch as batch_module
-from qcowgui.convert import done_record
-from qcowgui.convert.batch import Done, Found, find_sources, is_done, plan_batch
-from qcowgui.convert.done_record import note_done, source_facts
+from qcowgui.convert import done_record, target_judge
+from qcowgui.convert.batch import Found, find_sources, plan_batch
+from qcowgui.convert.done_record import Done, Undone, note_done, source_facts
 from qcowgui.convert.job import ConvertJob
 from qcowgui.convert.options import ConvertOptions
+from qcowgui.convert.result_comparison import Likeness
+from qcowgui.convert.target_judge import judge_target
 from qcowgui.engine.work import CancelToken, Counter, SerialExecutor
 from qcowgui.errors import Cancelled
 from tests.converting import ALLOW, ConvertKeywords
@@ -223,11 +225,25 @@ def test_a_source_is_never_a_target_that_may_be_replaced(tmp_path: Path) -> None
     sources = [tmp_path / "a.qcow2", tmp_path / "a.raw", tmp_path / "x" / "a.img"]
     sources.append(tmp_path / "a-x.raw")
     plan = plan_batch(wanted(sources, overwrite=True), tmp_path)
-    by_source = {options.source.name: options for options in plan.conversions}
-    assert by_source["a.qcow2"].target == tmp_path / "a.raw"
-    assert not by_source["a.qcow2"].overwrite
-    assert by_source["a.img"].target not in sources
-    assert [refusal.path.name for refusal in plan.refusals] == ["a.raw"]
+    found = {
+        options.source.name: (options.target, options.overwrite) for options in plan.conversions
+    }
+    assert found == {
+        "a.qcow2": (tmp_path / "a.raw", False),
+        "a.img": (tmp_path / "a-x.raw", False),
+    }
+    assert [refusal.path.name for refusal in plan.refusals] == ["a.raw", "a-x.raw"]
+
+
+def test_results_with_second_choices_of_names_are_no_sources(tmp_path: Path) -> None:
+    zstd: ConvertKeywords = {"target_format": "qcow2", "compression": "zstd"}
+    sources = [tmp_path / name for name in ("a.img", "a.raw", "a.qcow2")]
+    first = plan_batch(wanted(sources, **zstd), tmp_path)
+    results = [options.target for options in first.conversions]
+    assert len(set(results)) == len(sources)
+    again = plan_batch(wanted(sorted([*sources, *results]), **zstd), tmp_path)
+    assert {refusal.path for refusal in again.refusals} == set(results)
+    assert {options.target for options in again.conversions} == set(results)
 
 
 @pytest.fixture
@@ -254,12 +270,12 @@ def make_and_note(options: ConvertOptions) -> None:
 
 
 def no_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(done_record._Comparison, "run", lambda *_: False)
+    monkeypatch.setattr(target_judge, "compare_result", lambda *_, **__: Likeness("differs"))
 
 
 def test_nothing_there_is_not_done(disk: Path, tmp_path: Path) -> None:
-    assert is_done(options_for(disk, tmp_path / "missing")) is None
-    assert is_done(options_for(disk, tmp_path)) is None
+    assert isinstance(judge_target(options_for(disk, tmp_path / "missing")), Undone)
+    assert isinstance(judge_target(options_for(disk, tmp_path)), Undone)
 
 
 def test_a_note_is_believed_while_nothing_has_changed(
@@ -268,14 +284,14 @@ def test_a_note_is_believed_while_nothing_has_changed(
     options = options_for(disk, tmp_path / "t.qcow2", level=5)
     make_and_note(options)
     no_comparison(monkeypatch)
-    assert is_done(options) == Done("record")
-    assert is_done(replace(options, threads=1, overwrite=True, verify=False)) == Done("record")
-    assert is_done(replace(options, level=6)) is None
-    assert is_done(replace(options, salvage=True)) is None
+    assert judge_target(options) == Done("record")
+    assert judge_target(replace(options, threads=1, overwrite=True, verify=False)) == Done("record")
+    assert isinstance(judge_target(replace(options, level=6)), Undone)
+    assert isinstance(judge_target(replace(options, salvage=True)), Undone)
 
 
 @pytest.mark.parametrize("which", ["source", "target"])
-@pytest.mark.parametrize("how", ["touched", "grown", "replaced"])
+@pytest.mark.parametrize("how", ["touched", "grown", "replaced", "rewritten"])
 def test_a_note_about_another_state_is_not_believed(
     which: str, how: str, disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -289,11 +305,16 @@ def test_a_note_about_another_state_is_not_believed(
         with path.open("ab") as file:
             file.write(bytes(512))
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    elif how == "rewritten":  # its size and times are as before
+        times = path.stat()
+        with path.open("r+b") as file:
+            file.write(b"other")
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
     else:
         shutil.copy2(path, tmp_path / "copy")
         (tmp_path / "copy").replace(path)
     no_comparison(monkeypatch)
-    assert is_done(options) is None
+    assert isinstance(judge_target(options), Undone)
 
 
 def test_a_backing_file_that_changed_makes_the_note_void(
@@ -303,10 +324,64 @@ def test_a_backing_file_that_changed_makes_the_note_void(
     options = options_for(overlay, tmp_path / "t.qcow2")
     make_and_note(options)
     no_comparison(monkeypatch)
-    assert is_done(options, gate=ALLOW) == Done("record")
-    assert is_done(options) is None  # whose chain may not be opened can't be known
+    assert judge_target(options, gate=ALLOW) == Done("record")
+    assert isinstance(judge_target(options), Undone)  # whose chain may not be opened can't be known
     os.utime(disk, ns=(0, 0))
-    assert is_done(options, gate=ALLOW) is None
+    assert isinstance(judge_target(options, gate=ALLOW), Undone)
+
+
+@pytest.mark.parametrize(
+    ("made", "asked", "reason"),
+    [
+        ({}, {"level": 19}, "was made with the default level, not 19"),
+        (
+            {"compression": "zlib"},
+            {"compression": "zlib", "window": "4k"},
+            "was made with a window of 32k, not 4k",
+        ),
+        (
+            {"target_format": "raw", "compression": "none"},
+            {"target_format": "raw", "compression": "none", "sparse_bytes": 0},
+            "was made with a sparse threshold of 4096, not 0",
+        ),
+        ({}, {"sparse_bytes": 0}, ""),
+    ],
+)
+def test_a_note_knows_what_the_file_does_not_tell(
+    made: ConvertKeywords, asked: ConvertKeywords, reason: str, disk: Path, tmp_path: Path
+) -> None:
+    make_and_note(options_for(disk, tmp_path / "t", **made))
+    found = judge_target(options_for(disk, tmp_path / "t", **asked))
+    assert found == (Undone(reason) if reason else Done("record"))
+    assert judge_target(options_for(disk, tmp_path / "t", **made)) == Done("record")
+
+
+def test_a_kept_backing_file_that_changed_makes_the_note_void(disk: Path, tmp_path: Path) -> None:
+    base = oracle.create(tmp_path / "base.qcow2", disk.stat().st_size)
+    options = options_for(
+        disk, tmp_path / "t.qcow2", backing_file="base.qcow2", backing_format="qcow2"
+    )
+    make_and_note(options)
+    assert judge_target(options) == Done("record")
+    shutil.copy2(base, tmp_path / "copy")
+    (tmp_path / "copy").replace(base)
+    assert judge_target(options) == Done("content")
+    oracle.qemu_io(base, f"write -P 7 {5 * CLUSTER} {CLUSTER}")
+    found = judge_target(options)
+    assert found == Undone("differs from the source at guest offset 0x5_0000")
+
+
+def test_a_target_on_another_backing_file_is_not_done(disk: Path, tmp_path: Path) -> None:
+    for name in ("base.qcow2", "other.qcow2"):
+        oracle.create(tmp_path / name, disk.stat().st_size)
+    on_base: ConvertKeywords = {"backing_file": "base.qcow2", "backing_format": "qcow2"}
+    on_other: ConvertKeywords = {"backing_file": "other.qcow2", "backing_format": "qcow2"}
+    make(options_for(disk, tmp_path / "t.qcow2", **on_base))
+    found = judge_target(options_for(disk, tmp_path / "t.qcow2", **on_other), gate=ALLOW)
+    assert found == Undone("has another backing file")
+    found = judge_target(options_for(disk, tmp_path / "t.qcow2", **on_other))
+    assert found == Undone("refers to another file than the result would")
+    assert judge_target(options_for(disk, tmp_path / "t.qcow2", **on_base)) == Done("content")
 
 
 def test_a_source_that_changed_meanwhile_is_not_noted(disk: Path, tmp_path: Path) -> None:
@@ -326,7 +401,7 @@ def test_rubbish_in_place_of_a_note(
     make_and_note(options)
     [note] = (done_record.state_folder() / "converted").glob("*.json")
     note.write_bytes(content)
-    assert is_done(options) == Done("content")
+    assert judge_target(options) == Done("content")
 
 
 def test_what_was_compared_once_is_noted(
@@ -334,9 +409,9 @@ def test_what_was_compared_once_is_noted(
 ) -> None:
     options = options_for(disk, tmp_path / "t.qcow2")
     make(options)
-    assert is_done(options) == Done("content")
+    assert judge_target(options) == Done("content")
     no_comparison(monkeypatch)
-    assert is_done(options) == Done("record")
+    assert judge_target(options) == Done("record")
 
 
 def test_a_note_that_was_left_half_written_goes(
@@ -356,7 +431,7 @@ def test_a_state_folder_that_can_not_be_made(
     before = source_facts(options)
     make(options)
     assert not note_done(options, before)
-    assert is_done(options) == Done("content")
+    assert judge_target(options) == Done("content")
 
 
 def test_the_number_of_notes_is_bounded(
@@ -372,7 +447,7 @@ def test_the_number_of_notes_is_bounded(
         for note in notes:
             os.utime(note, ns=(0, json.loads(note.read_text())["target"]["mtime_ns"]))
         kept.append(len(notes))
-        assert is_done(options) == Done("record")
+        assert judge_target(options) == Done("record")
     assert kept == [1, 2, 3, 4, 3, 4]
 
 
@@ -393,12 +468,12 @@ def test_without_a_note_the_content_decides(
     options = options_for(disk, target, **fields)
     make(options)
     counter = Counter()
-    assert is_done(options, counter=counter) == Done("content")
+    assert judge_target(options, counter=counter) == Done("content")
     assert counter.value == disk.stat().st_size
     content = bytearray(target.read_bytes())
     content[content.index(pattern(64))] ^= 1  # of what does not compress
     target.write_bytes(content)
-    assert is_done(options) is None
+    assert isinstance(judge_target(options), Undone)
 
 
 @pytest.mark.parametrize(
@@ -418,30 +493,32 @@ def test_the_same_content_in_another_shape_is_not_done(
     made: ConvertKeywords, asked: ConvertKeywords, disk: Path, tmp_path: Path
 ) -> None:
     make(options_for(disk, tmp_path / "t.qcow2", **made))
-    assert is_done(options_for(disk, tmp_path / "t.qcow2", **asked)) is None
+    assert isinstance(judge_target(options_for(disk, tmp_path / "t.qcow2", **asked)), Undone)
 
 
 def test_a_file_of_the_other_format_is_not_done(disk: Path, tmp_path: Path) -> None:
     shutil.copy(disk, tmp_path / "t.qcow2")
-    assert is_done(options_for(disk, tmp_path / "t.qcow2")) is None
-    assert is_done(options_for(disk, disk, target_format="raw", compression="none")) is None
+    assert isinstance(judge_target(options_for(disk, tmp_path / "t.qcow2")), Undone)
+    assert isinstance(
+        judge_target(options_for(disk, disk, target_format="raw", compression="none")), Undone
+    )
 
 
 def test_a_target_with_a_backing_file_or_a_snapshot_is_not_done(disk: Path, tmp_path: Path) -> None:
     plain: ConvertKeywords = {"compression": "none"}
     overlay = oracle.create(tmp_path / "o.qcow2", None, "-b", disk, "-F", "raw")
-    assert is_done(options_for(disk, overlay, **plain), gate=ALLOW) is None
+    assert isinstance(judge_target(options_for(disk, overlay, **plain), gate=ALLOW), Undone)
     options = options_for(disk, tmp_path / "t.qcow2", **plain)
     make(options)
     oracle.qemu_img("snapshot", "-c", "s", options.target)
-    assert is_done(options) is None
+    assert isinstance(judge_target(options), Undone)
 
 
 def test_a_source_that_can_not_be_read_is_not_done(disk: Path, tmp_path: Path) -> None:
     options = options_for(disk, tmp_path / "t.qcow2")
     make(options)
     disk.unlink()
-    assert is_done(options) is None
+    assert isinstance(judge_target(options), Undone)
 
 
 def test_a_comparison_can_be_cancelled(disk: Path, tmp_path: Path) -> None:
@@ -450,4 +527,4 @@ def test_a_comparison_can_be_cancelled(disk: Path, tmp_path: Path) -> None:
     token = CancelToken()
     token.cancel()
     with pytest.raises(Cancelled):
-        is_done(options, token=token)
+        judge_target(options, token=token)

@@ -106,7 +106,7 @@ def test_no_target_without_its_list(
     assert names_in(tmp_path) == {"cut.qcow2"}
 
 
-def test_a_list_that_can_not_be_moved_says_that_the_target_is_complete(
+def test_no_target_when_its_list_can_not_be_moved(
     cut: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = os.link
@@ -117,10 +117,48 @@ def test_a_list_that_can_not_be_moved_says_that_the_target_is_complete(
         real(source, target)
 
     monkeypatch.setattr(os, "link", link)
-    with pytest.raises(OutputError, match="is complete and in place, but the list of its losses"):
+    with pytest.raises(OutputError, match=r"losses\.txt was made by somebody else meanwhile"):
         convert(cut, tmp_path / "target.raw", salvage=True)
-    assert names_in(tmp_path) == {"cut.qcow2", "target.raw", "target.raw.losses.txt"}
+    assert names_in(tmp_path) == {"cut.qcow2", "target.raw.losses.txt"}
     assert (tmp_path / "target.raw.losses.txt").read_text() == "somebody else's"
+
+
+def test_a_list_whose_target_can_not_be_moved_goes(
+    cut: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.link
+
+    def link(source: Path, target: Path) -> None:
+        if Path(target).suffix == ".raw":
+            assert losses_path(Path(target)).exists()
+            Path(target).write_text("somebody else's")
+        real(source, target)
+
+    monkeypatch.setattr(os, "link", link)
+    with pytest.raises(OutputError, match=r"target\.raw was made by somebody else meanwhile"):
+        convert(cut, tmp_path / "target.raw", salvage=True)
+    assert names_in(tmp_path) == {"cut.qcow2", "target.raw"}
+
+
+def test_a_list_that_was_left_without_its_target_is_replaced(cut: Path, tmp_path: Path) -> None:
+    target = tmp_path / "target.raw"
+    convert(cut, target, salvage=True)
+    listed = losses_path(target).read_text()
+    target.unlink()
+    convert(cut, target, salvage=True)
+    assert losses_path(target).read_text() == listed
+    losses_path(target).write_text(listed.replace("target.raw", "other.raw"))
+    target.unlink()
+    with pytest.raises(OutputError, match="exists already"):
+        convert(cut, target, salvage=True)
+
+
+def test_replacing_a_salvaged_target_takes_its_list_away(cut: Path, tmp_path: Path) -> None:
+    target = tmp_path / "target.raw"
+    convert(cut, target, salvage=True)
+    whole = b0().write_to(tmp_path / "whole.qcow2")
+    convert(whole, target, overwrite=True)
+    assert names_in(tmp_path) == {"cut.qcow2", "target.raw", "whole.qcow2"}
 
 
 def test_odd_names_stay_on_their_line(tmp_path: Path) -> None:

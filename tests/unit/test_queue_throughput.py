@@ -8,6 +8,7 @@ import pytest
 
 from qcowgui.convert.job import Phase, Progress
 from qcowgui.convert.options import ConvertOptions
+from qcowgui.gui.consent import NOTHING_ALLOWED
 from qcowgui.gui.meter import SETTLING_SECONDS, ProgressMeter
 from qcowgui.gui.queue_job import VERIFYING_SHARE, Job, JobState
 from qcowgui.gui.queue_total import QueueTotal
@@ -142,6 +143,6 @@ def test_interrupted_ones_count_only_once_they_wait() -> None:
     left = Job(ConvertOptions(Path("/a"), Path("/b")), state=JobState.INTERRUPTED)
     total.note(left)
     assert total.count == 0
-    left.wait_again(left.options, ())
+    left.wait_again(left.options, NOTHING_ALLOWED)
     total.note(left)
     assert total.count == 1
