@@ -249,7 +249,7 @@ def _row(item: CandidateForecast) -> tuple[output.Cell, ...]:
         _range(item.size, lambda value: format_size(int(value))),
         progress.format_seconds(item.seconds.expected),
         _range(item.seconds, progress.format_seconds),
-        f"{item.ratio:.2f}",
+        f"{item.ratio:.2f}" if item.ratio else "–",  # of nothing that is stored there is none
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import click
 
 from qcowgui.cli import output, parameters
-from qcowgui.cli.target_options import choose_backing, parse_key_values
+from qcowgui.cli.target_options import CONVERT_PARSERS, choose_backing, parse_key_values
 from qcowgui.errors import OptionsError
 from qcowgui.units import format_size
 
@@ -25,9 +25,16 @@ every cluster. Compression is left out, as with qemu-img: "forecast" tells of co
 \b
 -o keys: cluster_size=SIZE, compat=0.10|1.1 (or v2|v3), refcount_bits=N,
   extended_l2=on|off, lazy_refcounts=on|off, compression_type=zlib|zstd,
-  backing_file=FILE, backing_fmt=FMT (not opened)
+  backing_file=FILE, backing_fmt=FMT (not opened),
+  preallocation=off|metadata|falloc|full (the only one of a raw target)
 """
-_DIRECT_KEYS: Final = ("compat", "refcount_bits", "extended_l2", "lazy_refcounts")
+_DIRECT_KEYS: Final = (
+    "compat",
+    "refcount_bits",
+    "extended_l2",
+    "lazy_refcounts",
+    "preallocation",
+)
 
 
 @click.command("measure", cls=parameters.GatedCommand, help=_HELP)
@@ -64,7 +71,7 @@ def command(
 
     if (image is None) == (size_bytes is None):
         raise OptionsError("Either an IMAGE or --size is needed, and not both")
-    options = _options(image, target_format, parse_key_values(key_values))
+    options = _options(image, target_format, parse_key_values(key_values, CONVERT_PARSERS))
     if image is None:
         if snapshot is not None or image_format is not None:
             raise OptionsError("-l and -f belong to an IMAGE, and --size was given")
@@ -73,7 +80,14 @@ def command(
         parameters.check_format(image_format, image)
         gate = parameters.gate_for(allow_backing)
         with closing(
-            open_image(image, format=image_format, gate=gate, snapshot=snapshot)
+            # A raw target is as long as the disk, whatever any file stores.
+            open_image(
+                image,
+                format=image_format,
+                gate=gate,
+                snapshot=snapshot,
+                follow=options.target_format != "raw",
+            )
         ) as source:
             measured = measure_source(options, source)
     _show(measured, as_json=output == "json")
@@ -87,9 +101,9 @@ def _options(image: str | None, target_format: str, keys: dict[str, Any]) -> Con
     """
     from qcowgui.convert.options import DEFAULT_CLUSTER_BYTES, ConvertOptions
 
-    if keys and target_format == "raw":
+    if target_format == "raw" and (others := [key for key in keys if key != "preallocation"]):
         raise OptionsError(
-            f"A raw target has no options, but -o {', '.join(keys)} was given",
+            f"A raw target has no options but preallocation, and -o {', '.join(others)} was given",
             hint="-O qcow2 measures a qcow2 image",
         )
     backing_file, backing_format = choose_backing(None, None, keys)

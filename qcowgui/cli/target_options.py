@@ -108,7 +108,7 @@ _PARSERS: Final[dict[str, Callable[[str], Any]]] = {
     "backing_fmt": str,
 }
 _PREALLOCATIONS: Final = ("off", "metadata", "falloc", "full")
-_CONVERT_PARSERS: Final = _PARSERS | {
+CONVERT_PARSERS: Final = _PARSERS | {
     "preallocation": _parse_one_of({mode: mode for mode in _PREALLOCATIONS})
 }
 """With what is no part of the format, but of how a file is made."""
@@ -267,7 +267,7 @@ def option_fields(
     found: dict[str, Any] = {}
     if key is not None:
         found = presets.apply(presets.preset(key), source, stored_bytes=stored_bytes)
-    keys = parse_key_values(given["key_values"], _CONVERT_PARSERS)
+    keys = parse_key_values(given["key_values"], CONVERT_PARSERS)
     found["target_format"] = _chosen_format(given, target, found.get("target_format"))
     _put_compression(found, given, keys)
     if found["target_format"] == "raw" and (

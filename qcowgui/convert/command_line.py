@@ -102,7 +102,7 @@ def qemu_img_command(options: ConvertOptions) -> QemuCommand:
     if options.snapshot is not None:
         argv += ["-l", _qemu_snapshot(options.snapshot)]
     argv += _backing(options)
-    if options.bitmaps:
+    if options.bitmaps and options.source_format != "raw":  # which qemu-img refuses
         argv += ["--bitmaps", "--skip-broken-bitmaps"]
     if options.salvage:
         argv.append("--salvage")

@@ -43,7 +43,8 @@ class Measurement:
     """Sizes in bytes of an uncompressed target.
 
     Attributes:
-        required_bytes: Enough for what the source stores now, with the metadata of a full image.
+        required_bytes: Enough for what the source stores now, with the metadata of a full image;
+            where space is set aside for every cluster, that.
         fully_allocated_bytes: Enough when a guest has written every cluster.
         bitmaps_bytes: What the source's persistent bitmaps would add; None where source or target
             can't have any.
@@ -67,7 +68,8 @@ def measure_new(options: ConvertOptions, virtual_bytes: int) -> Measurement:
         return Measurement(size, size)
     geometry = _geometry(options)
     metadata = _metadata_bytes(geometry, virtual_bytes)
-    return Measurement(metadata, metadata + align_up(virtual_bytes, geometry.cluster_bytes))
+    full = metadata + align_up(virtual_bytes, geometry.cluster_bytes)
+    return Measurement(full if _sets_aside(options) else metadata, full)
 
 
 def measure_source(
@@ -92,7 +94,7 @@ def measure_source(
     metadata = _metadata_bytes(geometry, size)
     data = align_up(size, cluster_bytes)
     stored = data
-    if options.backing_file is None:
+    if options.backing_file is None and not _sets_aside(options):
         ranges = iter_stored_ranges(source, token or CancelToken())
         stored = sum(last - first for first, last in iter_cluster_runs(ranges, cluster_bytes))
         stored *= cluster_bytes
@@ -118,6 +120,11 @@ def iter_cluster_runs(
         if first < last:
             yield first, last
             done = last
+
+
+def _sets_aside(options: ConvertOptions) -> bool:
+    """Whether the target takes the space of the whole disk from the start."""
+    return options.preallocation in ("falloc", "full")
 
 
 def _geometry(options: ConvertOptions) -> Geometry:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from qcowgui.convert.cut_short import find_cut
 from qcowgui.convert.expected_size import ExpectedSize, expect_size
 from qcowgui.convert.file_system import FileSystem, file_system_of
 from qcowgui.convert.kept_backing import backing_of
@@ -73,6 +74,9 @@ def _iter_concerns(
     try:
         _check_size(options, source)
         expected = expect_size(options, source, token, forecast)
+        cut = None if options.salvage else find_cut(source, token)
+        if cut is not None:
+            raise cut
     except OptionsError as error:
         yield Concern("disk-too-large", "stop", error.message, error.hint)
         return

@@ -25,6 +25,7 @@ _HINTS: Final = {
     errno.EDQUOT: "the quota is used up; choose another place",
     errno.EFBIG: "the file would be too large for this file system or for the set limit",
     errno.EROFS: "the file system is read-only; choose another place",
+    errno.ENOENT: "the folder, or the file, was removed meanwhile",
     errno.EACCES: "the folder is not writable for you; choose another place",
     errno.EMFILE: "the limit of open files is reached: raise it (ulimit -n)",
     errno.ENFILE: "the whole system's limit of open files is reached: close other programs",
@@ -362,7 +363,7 @@ def check_room(target: Path, size_bytes: int, *, sparse: bool) -> str:
             f"{target} would take {size}, and {format_size(usage.free)} are free",
             path=str(target),
             errno=errno.ENOSPC,
-            hint="choose a place with more, or let zeros become holes (without -S 0)",
+            hint="choose a place with more, or let the file grow as it is written",
         )
     if size_bytes <= usage.total:
         return ""

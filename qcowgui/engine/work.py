@@ -182,13 +182,22 @@ class WorkerRun:
         self._worker: Worker | None = worker
         self._token = token
         self._lock = threading.Lock()
-        self._running = threads
+        self._threads = self._running = threads
+        self._begun: set[int] = set()
+        self._closed = False
         self._error: BaseException | None = None
         self._cancelled = False
         self._ended = threading.Event()
 
     def call(self, worker_index: int) -> None:
-        """Run the worker on this thread. The job's boundary: nothing is raised."""
+        """Run the worker on this thread, unless the run has gone on without it.
+
+        The job's boundary: nothing is raised.
+        """
+        with self._lock:
+            if self._closed:
+                return
+            self._begun.add(worker_index)
         try:
             worker = self._worker
             if worker is not None:
@@ -202,12 +211,38 @@ class WorkerRun:
             self._leave()
 
     def wait(self, timeout_seconds: float | None = None) -> Outcome | None:
-        """The outcome once every worker has returned, or None when the time is over first."""
+        """The outcome once every worker has returned, or None when the time is over first.
+
+        A cancelled run of which nothing has begun has ended.
+        """
+        if self._token.cancelled:
+            self._end_unbegun()
         if not self._ended.wait(timeout_seconds):
             return None
         if self._error is not None:
             return Failed(self._error)
         return CancelledOutcome() if self._cancelled else Done()
+
+    def go_on_without_unbegun(self, error: BaseException) -> None:
+        """Expect no worker that has not begun; with none at all, the run fails with `error`."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            if not self._begun:
+                self._error = error
+            self._running -= self._threads - len(self._begun)
+            ended = self._running == 0
+        if ended:
+            self._end()
+
+    def _end_unbegun(self) -> None:
+        with self._lock:
+            if self._closed or self._begun:
+                return
+            self._closed = self._cancelled = True
+            self._running = 0
+        self._end()
 
     def _fail(self, error: BaseException) -> None:
         link: BaseException | None = error
@@ -226,8 +261,11 @@ class WorkerRun:
             self._running -= 1
             ended = self._running == 0
         if ended:
-            self._worker = None
-            self._ended.set()
+            self._end()
+
+    def _end(self) -> None:
+        self._worker = None
+        self._ended.set()
 
 
 class SerialExecutor:

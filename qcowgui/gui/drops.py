@@ -74,11 +74,7 @@ def sort_urls(urls: Sequence[QUrl], *, folders: bool = False) -> Dropped:
     refusals: list[str] = []
     for url in urls:
         if not url.isLocalFile():
-            refusals.append(
-                translate(
-                    "drops", "{url} is not on this computer: save it first, then open the file."
-                ).format(url=url.toDisplayString())
-            )
+            refusals.append(_not_here(url))
             continue
         path = Path(url.toLocalFile())
         refusal = "" if folders else _refusal(path)
@@ -87,6 +83,14 @@ def sort_urls(urls: Sequence[QUrl], *, folders: bool = False) -> Dropped:
         elif path not in paths:
             paths.append(path)
     return Dropped(tuple(paths), tuple(refusals))
+
+
+def _not_here(url: QUrl) -> str:
+    shown = url.toDisplayString()
+    if not shown:
+        return translate("drops", "What was dropped has no address: save it as a file first.")
+    text = translate("drops", "{url} is not on this computer: save it first, then open the file.")
+    return text.format(url=shown)
 
 
 def _refusal(path: Path) -> str:

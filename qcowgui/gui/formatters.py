@@ -8,6 +8,7 @@ of its cells.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -30,6 +31,14 @@ NOTHING: Final = "–"
 """Stands in a cell that has nothing to say."""
 
 SortKey: TypeAlias = int | str
+
+
+_COMMAND_LINE: Final = re.compile(r" \((?:on the command line )?-[^)]*\)")
+
+
+def without_options(hint: str) -> str:
+    """A hint without what it says of the command line, in brackets: the window has no options."""
+    return _COMMAND_LINE.sub("", hint)
 
 
 class Tone(Enum):

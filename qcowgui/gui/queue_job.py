@@ -14,6 +14,7 @@ from qcowgui.convert.naming import name_key
 from qcowgui.convert.options import ConvertOptions
 from qcowgui.errors import ImageError, NotQcow2Error, QcowError, SourceError
 from qcowgui.gui.consent import NOTHING_ALLOWED, Consent
+from qcowgui.gui.formatters import without_options
 from qcowgui.gui.meter import ProgressMeter
 from qcowgui.gui.throughput import Throughput
 from qcowgui.image.references import Reference
@@ -196,5 +197,5 @@ class Job:
 def error_texts(error: BaseException) -> tuple[str, str]:
     """An error as a sentence and a hint; the hint may be empty."""
     if isinstance(error, QcowError):
-        return error.message, error.hint
+        return error.message, without_options(error.hint)
     return f"{type(error).__name__}: {error}", ""

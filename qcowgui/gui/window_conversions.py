@@ -102,9 +102,7 @@ class WindowConversions(QObject):
             forecasts=self._forecasts,
             parent=self._window,
         )
-        form.set_taken(
-            [job.options.target for job in self.controller.jobs if job.state is not JobState.DONE]
-        )
+        self._keep_names_apart(form)
         form.start_requested.connect(self.start_all)
         return form
 
@@ -127,8 +125,16 @@ class WindowConversions(QObject):
             forecasts=self._forecasts,
             parent=self._window,
         )
+        self._keep_names_apart(form, but_for=job)
         form.start_requested.connect(lambda wanted: self._change(job, *wanted[0]))
         form.show()
+
+    def _keep_names_apart(self, form: ConvertDialog, *, but_for: Job | None = None) -> None:
+        others = [job for job in self.controller.jobs if job is not but_for]
+        form.set_taken(
+            [job.options.target for job in others if job.state is not JobState.DONE],
+            [job.options.target for job in others if not job.state.ended],
+        )
 
     def _change(self, job: Job, options: ConvertOptions, consent: Consent) -> None:
         if job in self.controller.jobs and self.controller.can_edit(job):

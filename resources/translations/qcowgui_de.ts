@@ -1890,6 +1890,13 @@ Wörtern und Offsets, mit 0x ihre ersten; oder die Nummer eines Eintrags.</trans
     </message>
 </context>
 <context>
+    <name>MixedMarks</name>
+    <message>
+        <source>several</source>
+        <translation>verschieden</translation>
+    </message>
+</context>
+<context>
     <name>QueueBar</name>
     <message>
         <source>Cancel all</source>
@@ -3304,6 +3311,10 @@ Dateien werden nur zum Lesen geöffnet; nichts wird geändert.</translation>
         <translation>, Fenster von 4 KiB</translation>
     </message>
     <message>
+        <source>Another conversion of the queue makes {target}</source>
+        <translation>Eine andere Umwandlung der Warteschlange erzeugt {target}</translation>
+    </message>
+    <message>
         <source>Becomes</source>
         <translation>Wird zu</translation>
     </message>
@@ -3386,6 +3397,10 @@ Dateien werden nur zum Lesen geöffnet; nichts wird geändert.</translation>
     <message>
         <source>{first} and {second} would both become {target}</source>
         <translation>{first} und {second} würden beide zu {target}</translation>
+    </message>
+    <message>
+        <source>{images} with other settings</source>
+        <translation>{images} mit anderen Einstellungen</translation>
     </message>
     <message>
         <source>{size} disk</source>
@@ -3696,6 +3711,10 @@ Dateien werden nur zum Lesen geöffnet; nichts wird geändert.</translation>
     <message>
         <source>Opens each file in a tab.</source>
         <translation>Öffnet jede Datei in einem Tab.</translation>
+    </message>
+    <message>
+        <source>What was dropped has no address: save it as a file first.</source>
+        <translation>Was abgelegt wurde, hat keine Adresse: Speichern Sie es zuerst als Datei.</translation>
     </message>
     <message>
         <source>{name} is a folder: drop the image files in it, or drop it on “Convert”.</source>

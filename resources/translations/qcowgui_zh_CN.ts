@@ -1890,6 +1890,13 @@ words and offsets, with 0x their first ones; or the number of an entry.</source>
     </message>
 </context>
 <context>
+    <name>MixedMarks</name>
+    <message>
+        <source>several</source>
+        <translation>多种</translation>
+    </message>
+</context>
+<context>
     <name>QueueBar</name>
     <message>
         <source>Cancel all</source>
@@ -3304,6 +3311,10 @@ Files are opened for reading only; nothing is changed.</source>
         <translation>，4 KiB 窗口</translation>
     </message>
     <message>
+        <source>Another conversion of the queue makes {target}</source>
+        <translation>队列中的另一个转换会生成 {target}</translation>
+    </message>
+    <message>
         <source>Becomes</source>
         <translation>转换为</translation>
     </message>
@@ -3386,6 +3397,10 @@ Files are opened for reading only; nothing is changed.</source>
     <message>
         <source>{first} and {second} would both become {target}</source>
         <translation>{first} 和 {second} 都会成为 {target}</translation>
+    </message>
+    <message>
+        <source>{images} with other settings</source>
+        <translation>{images}使用其他设置</translation>
     </message>
     <message>
         <source>{size} disk</source>
@@ -3696,6 +3711,10 @@ Files are opened for reading only; nothing is changed.</source>
     <message>
         <source>Opens each file in a tab.</source>
         <translation>每个文件在一个标签页中打开。</translation>
+    </message>
+    <message>
+        <source>What was dropped has no address: save it as a file first.</source>
+        <translation>拖放的内容没有地址：请先将其保存为文件。</translation>
     </message>
     <message>
         <source>{name} is a folder: drop the image files in it, or drop it on “Convert”.</source>

@@ -6,6 +6,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
@@ -425,6 +426,71 @@ def test_settings_of_one_row(make_form: MakeForm, folder: Path) -> None:
     assert form.entries.selected == [0, 1, 2]
 
 
+@pytest.fixture
+def mixed_form(make_form: MakeForm, tmp_path: Path) -> ConvertDialog:
+    """Two qcow2 images, which become raw, and two raw ones, which become qcow2."""
+    made = tmp_path / "mixed"
+    made.mkdir()
+    for name in ("a", "b"):
+        builder = ImageBuilder()
+        builder.write(0, b"data")
+        builder.build().write_to(made / f"{name}.qcow2")
+        (made / f"{name}-disk.raw").write_bytes(bytes(1 << 16))
+    return make_form(made)
+
+
+def formats_of(form: ConvertDialog) -> dict[str, str]:
+    return {options.source.name: options.target_format for options, _ in form.wanted()}
+
+
+_EACH_ITS_OWN: Final = {
+    "a.qcow2": "raw",
+    "a-disk.raw": "qcow2",
+    "b.qcow2": "raw",
+    "b-disk.raw": "qcow2",
+}
+
+
+def test_a_field_changes_no_other_setting_of_several_images(mixed_form: ConvertDialog) -> None:
+    form = mixed_form
+    assert formats_of(form) == _EACH_ITS_OWN
+    form.fields.verify.click()
+    assert formats_of(form) == _EACH_ITS_OWN
+    assert not any(options.verify for options, _ in form.wanted())
+    levels = {options.source.name: options.level for options, _ in form.wanted()}
+    assert levels["a-disk.raw"] == 19
+    form.fields.threads.setValue(3)
+    assert formats_of(form) == _EACH_ITS_OWN
+    assert {options.threads for options, _ in form.wanted()} == {3}
+
+
+def test_settings_that_differ_are_shown_as_several(mixed_form: ConvertDialog) -> None:
+    form = mixed_form
+    assert not any(card.isChecked() for card in form.cards.cards.values())
+    assert form.fields.format.accessibleDescription() == "several"
+    assert form.fields.verify.accessibleDescription() == ""
+    lines = form.target.summary.text().split("\n")
+    assert len(lines) == 2
+    assert all(line.startswith("2 images: ") for line in lines)
+    form.sources.table.selectRow(0)
+    assert form.fields.format.accessibleDescription() == ""
+    form.fields.verify.click()
+    form.sources.table.selectAll()
+    assert form.fields.verify.checkState() is Qt.CheckState.PartiallyChecked
+    form.fields.verify.click()
+    assert all(options.verify for options, _ in form.wanted())
+    assert formats_of(form) == _EACH_ITS_OWN
+
+
+def test_a_mixed_setting_is_chosen_for_all_as_it_is_shown(mixed_form: ConvertDialog) -> None:
+    form = mixed_form
+    shown = form.fields.format
+    wanted = shown.currentData()
+    shown.activated.emit(shown.currentIndex())  # a person opens it and takes what is there
+    assert set(formats_of(form).values()) == {wanted}
+    assert shown.accessibleDescription() == ""
+
+
 def test_a_folder_for_all_results(make_form: MakeForm, folder: Path, tmp_path: Path) -> None:
     form = make_form(folder)
     form.target.folder_line.setText(str(tmp_path))
@@ -456,12 +522,10 @@ def test_what_is_no_image_is_refused_with_the_reason(
     assert "VMDK" in form.banner.text
 
 
-def test_files_can_be_dropped_on_the_form(
-    qtbot: QtBot, make_form: MakeForm, folder: Path, data_image: Path
-) -> None:
-    form = make_form(data_image)
+def drop(form: ConvertDialog, *urls: QUrl) -> None:
+    """Hold something above the form and let it go; every event is taken."""
     data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(folder / "b ü%20.qcow2"))])
+    data.setUrls(urls)
     how = (
         Qt.DropAction.CopyAction,
         data,
@@ -472,9 +536,30 @@ def test_files_can_be_dropped_on_the_form(
         event.ignore()
         QApplication.sendEvent(form, event)
         assert event.isAccepted()
+
+
+def test_files_can_be_dropped_on_the_form(
+    qtbot: QtBot, make_form: MakeForm, folder: Path, data_image: Path
+) -> None:
+    form = make_form(data_image)
+    drop(form, QUrl.fromLocalFile(str(folder / "b ü%20.qcow2")))
     qtbot.waitUntil(lambda: len(form.entries.items) == 2)
     settle(qtbot, form)
     assert form.wanted()[1][0].source == folder / "b ü%20.qcow2"
+
+
+def test_all_refusals_of_a_drop_are_said_together(
+    qtbot: QtBot, make_form: MakeForm, tmp_path: Path
+) -> None:
+    form = make_form()
+    missing = QUrl.fromLocalFile(str(tmp_path / "nothing.qcow2"))
+    drop(form, QUrl("http://example.org/y.qcow2"), missing)
+    settle(qtbot, form)
+    assert "http://example.org/y.qcow2" in form.banner.text
+    assert "nothing.qcow2" in form.banner.text
+    drop(form, QUrl("http://example.org/z.qcow2"))  # another drop, another banner
+    assert "z.qcow2" in form.banner.text
+    assert "nothing.qcow2" not in form.banner.text
 
 
 def test_what_is_added_while_a_search_runs_overtakes_nothing(
@@ -550,6 +635,19 @@ def test_the_settings_of_a_waiting_conversion_are_edited(
     (((kept, consent),),) = started.args
     assert (kept.level, kept.snapshot, consent.allowed) == (1, options.snapshot, (base,))
     assert settings.preset == ""  # one job's settings are no habit
+
+
+def test_a_target_of_a_conversion_that_runs_or_waits_is_refused(
+    make_form: MakeForm, data_image: Path, tmp_path: Path
+) -> None:
+    form = make_form(data_image)
+    form.set_taken([], [tmp_path / "busy.raw"])
+    assert form.ending.start_button.isEnabled()
+    form.target.target.line.setText(str(tmp_path / "busy.raw"))
+    assert not form.ending.start_button.isEnabled()
+    assert "busy.raw" in form.ending.error.text()
+    form.target.target.line.setText(str(tmp_path / "free.raw"))
+    assert form.ending.start_button.isEnabled()
 
 
 # -------------------------------------------------------------------- concerns

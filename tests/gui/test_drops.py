@@ -166,3 +166,8 @@ def test_each_file_counts_once_and_missing_ones_count(tmp_path: Path) -> None:
     dropped = sort_urls([url, url])
     assert dropped.paths == (tmp_path / "missing.qcow2",)
     assert dropped.refusals == ()
+
+
+def test_what_has_no_address_is_refused_in_a_whole_sentence() -> None:
+    (refusal,) = sort_urls([QUrl()]).refusals
+    assert refusal == "What was dropped has no address: save it as a file first."

@@ -83,6 +83,16 @@ def test_for_people(raw: Path, capsys: Capture) -> None:
     assert lines[5].endswith("Time: 1 thread, without verifying.")
 
 
+def test_an_empty_disk_has_no_ratio(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "empty.raw"
+    with path.open("wb") as file:
+        file.truncate(8 << 20)
+    arguments = ["--compress", "zstd", "--level", "3", "--cluster-size", "64k", "-m", "1"]
+    assert run(["forecast", *arguments, str(path)]) == 0
+    row = capsys.readouterr().out.splitlines()[2]
+    assert row.split()[-1] == "–"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

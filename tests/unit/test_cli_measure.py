@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,35 @@ def test_a_backing_file_is_opened_only_when_allowed(tmp_path: Path, capsys: Capt
     assert json.loads(capsys.readouterr().out)["required"] == 5 * 65536 + (1 << 20)
 
 
+def test_a_raw_target_needs_no_backing_file(tmp_path: Path, capsys: Capture) -> None:
+    """Its size is that of the disk; qemu-img measures it as well."""
+    builder = b0_builder(backing_file="gone.raw", backing_format="raw")
+    path = builder.build().write_to(tmp_path / "image.qcow2")
+    assert run(["measure", "-O", "raw", "--json", str(path)]) == 0
+    disk_bytes = 64 << 20
+    measured = json.loads(capsys.readouterr().out)
+    assert measured == {"required": disk_bytes, "fully-allocated": disk_bytes}
+
+
 def test_the_backing_file_of_the_target_is_not_looked_for(capsys: Capture) -> None:
     arguments = ["measure", "-O", "qcow2", "-o", "backing_file=nowhere", "--size", "1G"]
     assert run(arguments) == 0
     assert "required size" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("mode", ["off", "metadata", "falloc", "full"])
+@pytest.mark.parametrize("target_format", ["raw", "qcow2"])
+def test_preallocation_is_measured_as_qemu_img_does(
+    target_format: str, mode: str, capsys: Capture
+) -> None:
+    arguments = ["-O", target_format, "-o", f"preallocation={mode}", "--size", "100M"]
+    peer = subprocess.run(
+        ["qemu-img", "measure", "--output=json", *arguments], capture_output=True, check=False
+    )
+    status = run(["measure", "--json", *arguments])
+    if (target_format, mode) == ("raw", "metadata"):
+        assert status == ExitCode.FAILED  # qemu-img measures what it then can't make
+    else:
+        assert status == 0
+        found = json.loads(capsys.readouterr().out)
+        assert {key: found[key] for key in json.loads(peer.stdout)} == json.loads(peer.stdout)

@@ -391,3 +391,12 @@ def test_the_smallest_preset_fits_its_clusters_to_the_data(raw_path: Path) -> No
         assert matching_preset(values, found) == "smallest"
         sizes.append(values["cluster_bytes"])
     assert sizes == [1 << 16, 2 * MIB]
+
+
+def test_a_raw_source_is_asked_for_no_bitmaps(rich_path: Path, raw_path: Path) -> None:
+    entries = Entries()
+    entries.add([rich_path, raw_path], DEFAULTS | {"target_format": "qcow2", "bitmaps": True})
+    entries.take(look(rich_path, raw_path))
+    of_qcow2, of_raw = qemu_img_text(entry.options() for entry in entries.items)[0].splitlines()
+    assert "--bitmaps" in of_qcow2
+    assert "--bitmaps" not in of_raw

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from qcowgui.convert.measure import (
     measure_new,
     measure_source,
 )
-from qcowgui.convert.options import Compat, ConvertOptions, TargetFormat
+from qcowgui.convert.options import Compat, ConvertOptions, Preallocation, TargetFormat
 from qcowgui.engine.work import CancelToken
 from qcowgui.errors import Cancelled, OptionsError
 from qcowgui.image.chain import open_image
@@ -107,3 +108,17 @@ def test_cluster_runs() -> None:
     ranges = [(0, 1), (5, 10), (10, 12), (15, 16), (20, 41), (30, 35), (79, 80)]
     assert list(iter_cluster_runs(ranges, 10)) == [(0, 1), (1, 2), (2, 5), (7, 8)]
     assert list(iter_cluster_runs([], 10)) == []
+
+
+@pytest.mark.parametrize("preallocation", ["falloc", "full"])
+def test_space_that_is_set_aside_is_required(preallocation: Preallocation, tmp_path: Path) -> None:
+    options = replace(target(), preallocation=preallocation)
+    # As qemu-img measure says of 100 MiB.
+    assert measure_new(options, 100 * MIB) == Measurement(105_185_280, 105_185_280)
+    path = b0_builder().build().write_to(tmp_path / "source.qcow2")
+    with open_image(path) as source:
+        measured = measure_source(options, source)
+        assert measured.required_bytes == measured.fully_allocated_bytes
+        grows = measure_source(replace(options, preallocation="metadata"), source)
+    assert grows.required_bytes < measured.required_bytes
+    assert grows.fully_allocated_bytes == measured.fully_allocated_bytes

@@ -31,9 +31,9 @@ from qcowgui.format.features import Compatible
 from qcowgui.image.chain import open_image
 from qcowgui.image.locks import UNSHARED_BASE, USED_BASE
 from tests.converting import ALLOW, ConvertKeywords, convert, job, names_in
-from tests.support.base_images import b0, pattern, text
+from tests.support.base_images import b0, b0_builder, pattern, text
 from tests.support.builder import ImageBuilder
-from tests.support.damage import set_field, set_l1_entry
+from tests.support.damage import set_field, set_l1_entry, set_l2_entry
 from tests.support.options import GIB, KIB, MIB, TIB
 
 ROOMY = FileSystem("ext4", True, None, TIB, 2 * TIB)
@@ -205,6 +205,24 @@ def test_damage_stops_it_unless_it_salvages(tmp_path: Path) -> None:
     assert found.level == "stop"
     assert "salvaging" in found.hint
     assert codes(look(source, tmp_path / "t.raw", salvage=True)) == []
+
+
+@pytest.mark.parametrize("entry", [1 << 63 | 0x4000_0000, 1 << 62 | 0x4000_0000])
+def test_a_file_that_is_cut_short_stops_it_unless_it_salvages(entry: int, tmp_path: Path) -> None:
+    """What the tables say is sound, and reading fails all the same."""
+    image = set_l2_entry(b0(), 3, entry)
+    source = image.write_to(tmp_path / "cut.qcow2")
+    found = only(look(source, tmp_path / "t.raw"), "source-damaged")
+    assert found.level == "stop"
+    assert "guest offset 0x3_0000 lies at host offset 0x4000_0000" in found.message
+    assert codes(look(source, tmp_path / "t.raw", salvage=True)) == []
+
+
+def test_an_overlay_hides_where_its_backing_file_is_cut_short(tmp_path: Path) -> None:
+    set_l2_entry(b0(), 0, 1 << 63 | 0x4000_0000).write_to(tmp_path / "base.qcow2")
+    builder = b0_builder(backing_file="base.qcow2", backing_format="qcow2")
+    overlay = builder.build().write_to(tmp_path / "overlay.qcow2")
+    assert codes(look(overlay, tmp_path / "t.raw")) == [("backing-flattened", "note")]
 
 
 def test_a_corrupt_mark_comes_before_notes(tmp_path: Path) -> None:

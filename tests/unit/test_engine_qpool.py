@@ -10,6 +10,7 @@ import threading
 import time
 import traceback
 from collections.abc import Iterator
+from typing import Final
 
 import pytest
 from PySide6.QtCore import QThreadPool
@@ -255,3 +256,115 @@ def test_where_no_thread_can_start_the_run_fails(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(threading.Thread, "start", start)
     with QPoolExecutor(2) as executor, pytest.raises(QcowError, match="can't start new thread"):
         executor.start(lambda _index: None, CancelToken())
+
+
+_REFUSING: Final = """
+import resource, time
+from qcowgui.engine import qpool
+from qcowgui.engine.work import CancelToken, run
+
+qpool._THREAD_START_SECONDS = 0.5
+
+def leave(room_bytes):
+    with open("/proc/self/statm") as file:
+        taken_bytes = int(file.read().split()[0]) * resource.getpagesize()
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (taken_bytes + room_bytes, hard))
+
+def lift():
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+
+def startable_but_then(room_bytes):
+    # The limit is reached between the look and the start.
+    def startable_threads(wanted):
+        leave(room_bytes)
+        return wanted
+    return startable_threads
+
+look = qpool.startable_threads
+"""
+
+
+def run_script(body: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", _REFUSING + body],
+        capture_output=True,
+        text=True,
+        timeout=40,
+        check=False,
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
+def test_a_run_whose_threads_the_system_refuses_ends() -> None:
+    result = run_script("""
+with qpool.QPoolExecutor(4) as executor:
+    qpool.startable_threads = startable_but_then(0)
+    outcome = run(executor, lambda index: None, CancelToken())
+    lift()
+    print(type(outcome).__name__, outcome.error)
+    qpool.startable_threads = look
+    again = []
+    print(type(run(executor, again.append, CancelToken())).__name__, sorted(again))
+print("closed")
+""")
+    assert result.returncode == 0, result.stderr
+    failed, again, closed = result.stdout.splitlines()
+    assert failed.startswith("Failed The system did not start a thread for this")
+    assert (again, closed) == ("Done [0, 1, 2, 3]", "closed")
+    assert "Thread creation error" in result.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
+def test_a_run_goes_on_without_the_threads_that_the_system_refuses() -> None:
+    """Also with an application, which destroys what Qt has when the interpreter ends."""
+    result = run_script("""
+from PySide6.QtCore import QCoreApplication
+application = QCoreApplication([])
+executor = qpool.QPoolExecutor(24)
+qpool.startable_threads = startable_but_then(64 << 20)
+begun = []
+def worker(index):
+    begun.append(index)
+    time.sleep(0.3)
+print(type(run(executor, worker, CancelToken())).__name__, 0 < len(begun) < 24)
+""")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines() == ["Done True"]
+    assert "Thread creation error" in result.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
+def test_a_run_that_never_began_can_be_cancelled() -> None:
+    result = run_script("""
+qpool._THREAD_START_SECONDS = 2
+token = CancelToken()
+with qpool.QPoolExecutor(2) as executor:
+    qpool.startable_threads = startable_but_then(0)
+    running = executor.start(lambda index: None, token)
+    print(running.wait(0.1))
+    token.cancel()
+    print(running.wait(0.1))
+""")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines() == ["None", "CancelledOutcome()"]
+
+
+def test_a_cancelled_run_that_waits_for_a_thread_ends_without_it() -> None:
+    release = threading.Event()
+    seen: list[int] = []
+    with QPoolExecutor(1) as executor:
+
+        def wait(_worker_index: int) -> None:
+            release.wait(20)
+
+        earlier = executor.start(wait, CancelToken())
+        token = CancelToken()
+        later = executor.start(seen.append, token)
+        assert later.wait(0.02) is None
+        token.cancel()
+        assert later.wait(5) == CancelledOutcome()
+        release.set()
+        assert earlier.wait(20) == Done()
+    assert not seen

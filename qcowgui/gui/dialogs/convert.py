@@ -20,7 +20,6 @@ from qcowgui.gui.dialogs.convert_column import SettingsColumn
 from qcowgui.gui.dialogs.convert_ending import Ending
 from qcowgui.gui.dialogs.convert_entries import (
     Entries,
-    conflict_text,
     is_free,
     merged_concerns,
     remember,
@@ -32,11 +31,8 @@ from qcowgui.gui.dialogs.convert_form import (
     Wanted,
     figure_text,
     first_preset,
-    fitting,
     forecast_of,
-    matching_preset,
     preset_values,
-    settings_text,
     values_in,
     values_of,
 )
@@ -98,6 +94,7 @@ class ConvertDialog(QDialog):
         self._wanted_preset = preset
         self._touched = preset is not None
         self._showing = self._editing = False
+        self._refusals: list[str] = []
         folder = settings.target_folder
         self.entries = Entries(Path(folder) if folder else None)
         self.sources = SourceSection(theme, settings.last_folder)
@@ -143,9 +140,9 @@ class ConvertDialog(QDialog):
         form.scout.look()
         return form
 
-    def set_taken(self, targets: Collection[Path]) -> None:
-        """Suggest none of these names: other conversions will make them."""
-        self.entries.set_taken(targets)
+    def set_taken(self, targets: Collection[Path], awaited: Collection[Path] = ()) -> None:
+        """Suggest none of the names `targets`, and refuse those of conversions that run or wait."""
+        self.entries.set_taken(targets, awaited)
         self._show()
 
     def wanted(self) -> list[Wanted]:
@@ -217,6 +214,8 @@ class ConvertDialog(QDialog):
 
     def add_paths(self, paths: Sequence[Path]) -> None:
         """Add files, and the images in folders; they appear when they were looked at."""
+        if not self.scout.finding:
+            self._refusals = []
         if paths:
             self.scout.find(paths)
 
@@ -231,13 +230,14 @@ class ConvertDialog(QDialog):
         self.entries.add(sources, self._first_values())
         self._show()
         self.scout.look()
-        self._refuse(refusals, some=bool(sources))
+        self._refuse(refusals, some=bool(self.entries.items))
 
     def _refuse(self, refusals: Sequence[str], *, some: bool) -> None:
-        if refusals:
+        self._refusals += [text for text in refusals if text not in self._refusals]
+        if self._refusals:
             nothing = self.tr("Nothing of this can be converted")
             title = self.tr("Not everything can be converted") if some else nothing
-            self.banner.say(title, "\n".join(refusals), tone=Tone.WARNING)
+            self.banner.say(title, "\n".join(self._refusals), tone=Tone.WARNING)
 
     def _take_looked(self) -> None:
         """More is known of the sources: what suits them may be something else."""
@@ -277,13 +277,16 @@ class ConvertDialog(QDialog):
         current = self.entries.current
         if current is not None:
             self._touched = True
-            self.entries.set_values(fitting(current.values | values_of(item)), current.snapshots)
+            self.entries.set_values(values_of(item))
             self._show()
 
     def _fields_edited(self) -> None:
         if not self._showing and self.entries.items:
             self._touched = True
-            self.entries.set_values(self.fields.values(), self.fields.snapshot_mode)
+            self.entries.set_values(self.fields.changed_values())
+            if self.fields.snapshots_changed:
+                self.entries.carry_snapshots(self.fields.snapshot_mode)
+            self.fields.set_mixed(self.entries.mixed)
             self._show_around_fields()
 
     def _target_changed(self) -> None:
@@ -314,6 +317,7 @@ class ConvertDialog(QDialog):
         )
         if current is not None:
             self.fields.set_values(current.values, current.snapshots)
+            self.fields.set_mixed(self.entries.mixed)
         self._showing = False
         self._show_around_fields()
 
@@ -333,14 +337,14 @@ class ConvertDialog(QDialog):
     def _check(self) -> None:
         """Say at once what is wrong, and offer Start when nothing is."""
         current = self.entries.current
-        message = conflict_text(self.entries.items)
+        message = self.entries.conflict_text()
         if current is None:
             message = self.tr("Choose the image to convert")
         concerns = [] if message else merged_concerns(self.scout.concerns())
         self.concerns.set_concerns(concerns)
         stopped = any(concern.level == "stop" for _, concern in concerns)
         self.ending.refuse(message, stopped=stopped, quiet=self.scout.finding)
-        self.target.set_summary(settings_text(current.values) if current is not None else "")
+        self.target.set_summary(self.entries.settings_text())
         self._show_figures()
 
     def _show_figures(self) -> None:
@@ -348,7 +352,7 @@ class ConvertDialog(QDialog):
         current, found = self.entries.current, self.forecast.found
         values = current.values if current is not None else DEFAULTS
         looked = current.looked if current is not None else None
-        self.cards.set_current(matching_preset(values, looked) if current is not None else None)
+        self.cards.set_current(self.entries.preset)
         for card in self.cards.cards.values():
             card.set_figure(figure_text(preset_values(card.key, values, looked), found))
         if found is not None:

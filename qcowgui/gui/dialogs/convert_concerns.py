@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -11,12 +10,11 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from qcowgui.convert.warnings import Concern
 from qcowgui.gui.dialogs.plain_label import plain_label
-from qcowgui.gui.formatters import Tone
+from qcowgui.gui.formatters import Tone, without_options
 from qcowgui.gui.theme import SPACING, Theme
 
 _ICON_SIZE: Final = QSize(18, 18)
 _MAX_SHOWN: Final = 12
-_COMMAND_LINE: Final = re.compile(r" \((?:on the command line )?-[^)]*\)")
 _ORDER: Final = ("stop", "warning", "note")
 _TONES: Final = {"stop": Tone.DANGER, "warning": Tone.WARNING, "note": Tone.NOTE}
 _ICONS: Final = {"stop": "danger", "warning": "warning", "note": "note"}
@@ -92,7 +90,7 @@ def _message(name: str, concern: Concern) -> str:
 
 def _hint(concern: Concern) -> str:
     """What can be done, without how the command line calls it, as a sentence of its own."""
-    hint = _COMMAND_LINE.sub("", concern.hint)
+    hint = without_options(concern.hint)
     return hint[:1].upper() + hint[1:]
 
 

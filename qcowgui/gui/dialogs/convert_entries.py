@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from PySide6.QtCore import QCoreApplication
 
@@ -25,6 +26,7 @@ from qcowgui.gui.dialogs.convert_form import (
     fitting,
     matching_preset,
     preset_values,
+    settings_text,
 )
 from qcowgui.gui.dialogs.convert_work import Looked, Unusable
 from qcowgui.gui.settings import Settings
@@ -74,8 +76,11 @@ class Entry:
             raise OptionsError(self.problem.message, hint=self.problem.hint)
         if self.target is None:
             raise OptionsError(translate("convert", "Choose a name for the target"))
+        values = self.values
+        if self.looked is not None and self.looked.format == "raw":
+            values = values | {"bitmaps": False}  # it has none, and qemu-img refuses to look
         return ConvertOptions(
-            self.source, self.target, **self.values, overwrite=self.target in self.agreed
+            self.source, self.target, **values, overwrite=self.target in self.agreed
         )
 
     def wanted(self) -> list[Wanted]:
@@ -133,6 +138,7 @@ class Entries:
         self.selected: list[int] = []
         self.folder = folder
         self._taken: frozenset[Path] = frozenset()
+        self._awaited: frozenset[str] = frozenset()
 
     @property
     def chosen(self) -> list[Entry]:
@@ -144,10 +150,28 @@ class Entries:
         """The image whose settings are shown."""
         return self.items[self.selected[0]] if self.selected else None
 
-    def set_taken(self, targets: Collection[Path]) -> None:
-        """Names that other conversions will make."""
+    def set_taken(self, targets: Collection[Path], awaited: Collection[Path] = ()) -> None:
+        """Names that other conversions make.
+
+        Args:
+            targets: Those that are not suggested.
+            awaited: Those that can't be chosen either: their conversions run or wait.
+        """
         self._taken = frozenset(targets)
+        self._awaited = frozenset(map(name_key, awaited))
         self.rename()
+
+    def conflict_text(self) -> str:
+        """What speaks against starting all of these, or an empty string."""
+        return conflict_text(self.items) or self._awaited_text()
+
+    def _awaited_text(self) -> str:
+        for entry in self.items:
+            for options, _ in entry.wanted():
+                if name_key(options.target) in self._awaited:
+                    text = translate("convert", "Another conversion of the queue makes {target}")
+                    return text.format(target=options.target.name)
+        return ""
 
     def add(self, paths: Iterable[Path], values: Values, consent: Consent = NOTHING_ALLOWED) -> int:
         """Add images that are not here yet, and select all; returns how many were added."""
@@ -182,14 +206,50 @@ class Entries:
         wanted = sorted(index for index in indices if 0 <= index < len(self.items))
         self.selected = wanted or list(range(len(self.items)))
 
-    def set_values(self, values: Values, snapshots: SnapshotMode | None = None) -> None:
-        """Give the chosen images these settings. Of several, each keeps its own snapshot."""
+    def set_values(self, changed: Mapping[str, Any]) -> None:
+        """Give the chosen images these settings; each keeps its other ones.
+
+        Of several, each keeps its own snapshot as well.
+        """
         chosen = self.chosen
         for entry in chosen:
-            entry.snapshots = snapshots
             own = {"snapshot": entry.values["snapshot"]} if len(chosen) > 1 else {}
-            entry.values = fitting(values | own)
+            entry.values = fitting(entry.values | dict(changed) | own)
         self.rename()
+
+    def carry_snapshots(self, mode: SnapshotMode | None) -> None:
+        """How the chosen images' internal snapshots are carried along; None: not at all."""
+        for entry in self.chosen:
+            entry.snapshots = mode
+
+    @property
+    def mixed(self) -> frozenset[str]:
+        """The settings that are not the same for all chosen images."""
+        chosen = self.chosen
+        found = {
+            key for key in DEFAULTS if any(e.values[key] != chosen[0].values[key] for e in chosen)
+        }
+        # A snapshot is one image's own, and the same choice has another name in each.
+        return frozenset(found - {"snapshot"})
+
+    @property
+    def preset(self) -> str | None:
+        """The key of the preset that all chosen images have; None when there is no such."""
+        keys = {matching_preset(entry.values, entry.looked) for entry in self.chosen}
+        return keys.pop() if len(keys) == 1 else None
+
+    def settings_text(self) -> str:
+        """The settings of the chosen images, a line for each kind; empty without any image."""
+        kinds = Counter(settings_text(entry.values) for entry in self.chosen)
+        if len(kinds) <= 1:
+            return "".join(kinds)
+        named = kinds.most_common(_MAX_NAMES)
+        shown = [f"{count_text(count, 'image')}: {text}" for text, count in named]
+        others = len(self.chosen) - sum(count for _, count in named)
+        if others:
+            text = translate("convert", "{images} with other settings")
+            shown.append(text.format(images=count_text(others, "image")))
+        return "\n".join(shown)
 
     def use_preset(self, key: str) -> list[Entry]:
         """Give the chosen images a preset's settings; returns those that it does not suit."""

@@ -31,6 +31,7 @@ from qcowgui.convert.snapshots import SnapshotMode
 from qcowgui.engine.work import default_threads
 from qcowgui.format.snapshots import Snapshot
 from qcowgui.gui.dialogs.convert_form import COMPRESSION_TYPES, DEFAULTS, Values, fitting
+from qcowgui.gui.dialogs.convert_mixed import MixedMarks
 from qcowgui.gui.dialogs.form_rows import add_row, combo_of, make_form
 from qcowgui.gui.theme import SPACING
 from qcowgui.units import SECTOR_BYTES, format_size
@@ -62,6 +63,7 @@ class TargetFields(QWidget):
         self._setting = False
         self._kind: tuple[TargetFormat, Compression] | None = None
         self._unshown: Values = {}
+        self._told: tuple[Values, SnapshotMode | None] = {}, None
         self._levels: tuple[CompressionType, LevelRange] | None = None
         self._make_kind()
         self._make_layout_fields()
@@ -112,6 +114,22 @@ class TargetFields(QWidget):
     def snapshot_mode(self) -> SnapshotMode | None:
         """How the internal snapshots are carried along; None: not at all."""
         return cast("SnapshotMode | None", self.carried.currentData())
+
+    def changed_values(self) -> Values:
+        """What is another than `set_mixed` found, and mixed settings that were chosen anew."""
+        told, settled = DEFAULTS | self._told[0], self._marks.settled
+        values = self.values()
+        return {key: values[key] for key in values if key in settled or told[key] != values[key]}
+
+    @property
+    def snapshots_changed(self) -> bool:
+        """Whether `snapshot_mode` is another than `set_mixed` found."""
+        return self.snapshot_mode != self._told[1]
+
+    def set_mixed(self, mixed: frozenset[str]) -> None:
+        """Take what the fields say as the settings of an image, and mark those of others' own."""
+        self._told = self.values(), self.snapshot_mode
+        self._marks.set_mixed(mixed)
 
     def set_values(self, values: Mapping[str, Any], snapshots: SnapshotMode | None = None) -> None:
         """Show these fields of ConvertOptions; those that are not named get their defaults.
@@ -296,6 +314,11 @@ class TargetFields(QWidget):
         for spin in (self.level, self.threads):
             spin.valueChanged.connect(self._changed)
         self.backing_name.textChanged.connect(self._changed)
+
+        numbers = ((self.level, "level"), (self.threads, "threads"))
+        marked = (*self._combos.items(), *self._boxes.items(), *numbers)
+        self._marks = MixedMarks(self._form, marked, self)
+        self._marks.chosen.connect(self._changed)
 
     # ---------------------------------------------------------------- reactions
 

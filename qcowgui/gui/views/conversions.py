@@ -54,6 +54,9 @@ class ConversionsPanel(QWidget):
         self._turn = QTimer(self)
         self._turn.setSingleShot(True)
         self._turn.timeout.connect(self._make_more_rows)
+        self._reveal = QTimer(self)  # a row that is new has its place only after this turn
+        self._reveal.setSingleShot(True)
+        self._reveal.timeout.connect(self._reveal_running)
         self.bar = QueueBar(controller)
         self.bar.add_requested.connect(self.add_requested)
         self.plot = ThroughputPlot(theme)
@@ -132,6 +135,8 @@ class ConversionsPanel(QWidget):
         self.rows[job] = row
         self._column.insertWidget(self._column.count() - 1, row)
         row.chain_focus()  # which Qt does not do while a row is alone
+        if job.state.under_way:
+            self._reveal.start()
         self._refresh_moves()
 
     def _refresh(self, job: Job) -> None:
@@ -144,13 +149,19 @@ class ConversionsPanel(QWidget):
             self.plot.show_job(job)
 
     def _state_changed(self, job: Job) -> None:
-        begins = job.state is JobState.RUNNING and self._states.get(job) is JobState.WAITING
+        begins = job.state is JobState.RUNNING and not self._states[job].under_way
         self._states[job] = job.state
         self._refresh_moves()
-        if begins and job in self.rows:
-            self._list.ensureWidgetVisible(self.rows[job])
+        if begins:
+            self._reveal.start()
         elif job.state.ended and job is self.plot.job:
             self.plot.show_job(job)
+
+    def _reveal_running(self) -> None:
+        """Scroll to the row that runs, below however many that have ended."""
+        row = self.rows.get(self._controller.running) if self._controller.running else None
+        if row is not None:
+            self._list.ensureWidgetVisible(row, 0, SPACING)
 
     def _refresh_moves(self) -> None:
         """Only the first and the last row that wait can move in one direction alone."""
