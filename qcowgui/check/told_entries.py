@@ -49,7 +49,11 @@ def copied_to_tell(copied: CopiedHit, told: Sequence[Hit], overwritten: Flags | 
         overwritten: See `hits_to_tell`.
     """
     hits = without_overwritten([copied.hit], overwritten)
-    hits = without_overwritten(hits, copied.untold)
+    return without_misplaced(without_overwritten(hits, copied.untold), told)
+
+
+def without_misplaced(hits: Sequence[Hit], told: Sequence[Hit]) -> list[Hit]:
+    """The hits on entries of which it is not told that their place is wrong."""
     misplaced = _indices(told, _UNALIGNED | _BEYOND)
     if len(misplaced):
         hits = [Hit(code, np.setdiff1d(indices, misplaced)) for code, indices in hits]

@@ -24,16 +24,18 @@ from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 from qcowgui.units import MIB
 
-HANDING_SECONDS: Final = 3.0
-"""How long a start waits for the first window: one that is starting takes two on a slow disk."""
+HANDING_SECONDS: Final = 6.0
+"""How long a start waits for the first window: one that is starting takes two on a slow disk, and
+more where something else uses every core."""
 MAX_MESSAGE_BYTES: Final = 4 * MIB
 """Longer than any command line that Linux accepts; whoever has more to say opens its own window."""
 
 _GREETING: Final = b"qcowgui 1\n"
 _TAKEN: Final = b"taken\n"
 _VISIT_MS: Final = 5000
-_ABSENT_SECONDS: Final = 0.3
-"""How long nobody may listen although somebody holds the lock: between the two lie milliseconds."""
+_ABSENT_SECONDS: Final = 1.0
+"""How long nobody may listen although somebody holds the lock: between the two lie milliseconds,
+unless something else uses every core."""
 _PAUSE_SECONDS: Final = 0.02
 
 

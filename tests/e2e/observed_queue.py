@@ -1,22 +1,30 @@
 """Starts the program as its users do, and writes down what its queue shows, for a test outside.
 
 python -m tests.e2e.observed_queue STATE-FILE [IMAGE…]
+
+With OBSERVED_WRITE_SECONDS in its environment each write to a raw target takes so long: on a quick
+machine nothing would ever be half way.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
+from qcowgui.convert.raw_writer import RawWriter
 from qcowgui.gui import app, main_window
 from qcowgui.gui.dialogs.convert import ConvertDialog
 from qcowgui.gui.main_window import MainWindow
 from qcowgui.gui.settings import Settings
 from qcowgui.gui.theme import Theme
+from qcowgui.image.layer import Piece
 from tests.e2e.observed import place_of
 
 
@@ -72,6 +80,18 @@ def _middle(widget: QWidget) -> tuple[int, int] | None:
     return place_of(widget, widget.rect().center()) if widget.isVisible() else None
 
 
+def slow_down(seconds: float) -> None:
+    """Let each write of a batch take this long at least."""
+    write = RawWriter.write
+
+    def slow(self: RawWriter, pieces: Sequence[Piece]) -> None:
+        time.sleep(seconds)
+        write(self, pieces)
+
+    RawWriter.write = slow  # type: ignore[method-assign]
+
+
 if __name__ == "__main__":
+    slow_down(float(os.environ.get("OBSERVED_WRITE_SECONDS", "0")))
     setattr(main_window, "MainWindow", ObservedQueue)  # noqa: B010  a plain one is no type to assign to
     sys.exit(app.main(sys.argv[2:]))

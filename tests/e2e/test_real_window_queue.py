@@ -30,6 +30,7 @@ def queue_desk(display: str, tmp_path: Path) -> Iterator[Desk]:
     """A desk of somebody whose folders are all new."""
     made = Desk(display, tmp_path)
     made.environment["XDG_STATE_HOME"] = str(tmp_path / "state")
+    made.environment["OBSERVED_WRITE_SECONDS"] = "0.04"
     yield made
     made.end()
 

@@ -20,6 +20,7 @@ from qcowgui.check.refcount_rules import judge_refcount_table
 from qcowgui.check.roles import Role, use_bit
 from qcowgui.check.rule_context import Hit, RuleContext
 from qcowgui.check.stored import StoredRefcounts
+from qcowgui.check.told_entries import hits_to_tell, without_misplaced
 from qcowgui.check.wording import entry_severity
 from qcowgui.format import geometry as geo
 from qcowgui.format.bitmaps import BitmapClusterKind, BitmapTable
@@ -71,7 +72,8 @@ class TableJudge:
         if context is None:
             return ()
         copied = self._copied_rule("l1-copied", hosts != 0, words >= _COPIED)
-        return (*judge_l1(words, context), *copied, *self._pointed(hosts))
+        told = hits_to_tell(judge_l1(words, context), None)
+        return (*told, *without_misplaced(copied, told), *self._pointed(hosts))
 
     def l2(self, view: L2View, hosts: Words, first_guest_offset: int) -> tuple[Hit, ...]:
         """The faults of an L2 table's entries."""
@@ -80,11 +82,8 @@ class TableJudge:
             return ()
         standard = (view.words & _COMPRESSED) == 0
         copied = self._copied_rule("l2-copied", standard & (hosts != 0), view.words >= _COPIED)
-        return (
-            *judge_l2(view, context, first_guest_offset=first_guest_offset),
-            *copied,
-            *self._pointed(hosts),
-        )
+        told = hits_to_tell(judge_l2(view, context, first_guest_offset=first_guest_offset), None)
+        return (*told, *without_misplaced(copied, told), *self._pointed(hosts))
 
     def refcount_table(self, stored: StoredRefcounts | None, hosts: Words) -> tuple[Hit, ...]:
         """The faults of the refcount table's entries."""
