@@ -24,19 +24,19 @@ from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 from qcowgui.units import MIB
 
-HANDING_SECONDS: Final = 6.0
-"""How long a start waits for the first window: one that is starting takes two on a slow disk, and
-more where something else uses every core."""
+HANDING_SECONDS: Final = 3.0
+"""How long a start waits for the first window: one that is starting takes two on a slow disk."""
 MAX_MESSAGE_BYTES: Final = 4 * MIB
 """Longer than any command line that Linux accepts; whoever has more to say opens its own window."""
 
 _GREETING: Final = b"qcowgui 1\n"
 _TAKEN: Final = b"taken\n"
 _VISIT_MS: Final = 5000
-_ABSENT_SECONDS: Final = 1.0
-"""How long nobody may listen although somebody holds the lock: between the two lie milliseconds,
-unless something else uses every core."""
+_ABSENT_SECONDS: Final = 0.3
+"""How long nobody may listen although somebody holds the lock: between the two lie milliseconds."""
 _PAUSE_SECONDS: Final = 0.02
+_MAX_FOLDER_BYTES: Final = 70
+"""A socket's path has 107 bytes at most on Linux and 103 on macOS; its name takes some of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,8 @@ def meeting_folder() -> Path | None:
     with contextlib.suppress(OSError):
         user = str(os.getuid()) if sys.platform != "win32" else "instance"
         candidates.append(Path(tempfile.gettempdir()) / f"qcowgui-{user}")
-    return next((folder for folder in candidates if _is_private(folder)), None)
+    short = [folder for folder in candidates if len(os.fsencode(folder)) <= _MAX_FOLDER_BYTES]
+    return next((folder for folder in short if _is_private(folder)), None)
 
 
 def _is_private(folder: Path) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,16 +25,16 @@ class Desktop(Desk):
     def __init__(self, display: str, folder: Path) -> None:
         super().__init__(display, folder)
         self.home = folder / "home"
-        runtime = folder / "runtime"
+        # Not below pytest's folder: the path of a socket may not be that long.
+        self._runtime = tempfile.TemporaryDirectory(prefix="qcowgui-")
         self._log = folder / "opener.log"
         self._log.touch()
         self.home.mkdir()
-        runtime.mkdir(mode=0o700)
         for name in list(self.environment):
             # Nothing may lead to the desktop of whoever runs this.
             if name.startswith("XDG_") or name in ("DBUS_SESSION_BUS_ADDRESS", "WAYLAND_DISPLAY"):
                 del self.environment[name]
-        self.environment |= {"HOME": str(self.home), "XDG_RUNTIME_DIR": str(runtime)}
+        self.environment |= {"HOME": str(self.home), "XDG_RUNTIME_DIR": self._runtime.name}
         self._manager = subprocess.Popen(
             ["openbox", "--sm-disable"],
             env=self.environment,
@@ -42,6 +43,11 @@ class Desktop(Desk):
         )
         self._programs.append(self._manager)
         wait_for(lambda: self.x("get_desktop_viewport"))
+
+    def end(self) -> None:
+        """End what still runs, and remove what only ran programs need."""
+        super().end()
+        self._runtime.cleanup()
 
     def open(self, opener: str, *words: str | Path) -> None:
         """Have the desktop open a file: `gio open`, `xdg-open`. Some return at once, some don't."""

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 from collections.abc import Iterator
@@ -248,10 +249,28 @@ def test_the_place_is_this_users_alone(folder: Path) -> None:
     assert found.stat().st_mode & 0o077 == 0
 
 
-def test_the_folder_is_private_or_there_is_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """A folder whose name leaves room for that of a socket, which pytest's do not."""
+    with tempfile.TemporaryDirectory(prefix="qcowgui-") as made:
+        yield Path(made)
+
+
+def test_a_folder_with_too_long_a_name_is_none(
+    short_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runtime, other = tmp_path / "run", tmp_path / "tmp"
+    """A socket's path has some hundred bytes; the place for temporary files is short."""
+    runtime = tmp_path / ("long" * 20)
+    runtime.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(short_folder))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    assert meeting_folder() == short_folder / f"qcowgui-{os.getuid()}"
+
+
+def test_the_folder_is_private_or_there_is_none(
+    short_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime, other = short_folder / "run", short_folder / "tmp"
     runtime.mkdir()
     other.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(other))
@@ -262,7 +281,7 @@ def test_the_folder_is_private_or_there_is_none(
     fallback = other / f"qcowgui-{os.getuid()}"
     assert meeting_folder() == fallback
     fallback.rmdir()
-    fallback.symlink_to(tmp_path)  # somebody else's, in a folder that all may write to
+    fallback.symlink_to(short_folder)  # somebody else's, in a folder that all may write to
     assert meeting_folder() is None
     monkeypatch.setenv("XDG_RUNTIME_DIR", "relative")
     assert meeting_folder() is None
